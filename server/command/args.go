@@ -1,0 +1,201 @@
+package command
+
+import (
+	"math"
+	"strconv"
+
+	"heddle/resp"
+)
+
+// Args reads a command's arguments straight through. The first mistake is
+// kept; readers after it return zero values; Done reports it, or a syntax
+// error when arguments are left over.
+// The byte slices belong to the connection: they are valid until the handler
+// returns.
+type Args struct {
+	argv [][]byte
+	pos  int
+	err  error
+}
+
+// NewArgs reads argv from its second element on (the first is the name).
+func NewArgs(argv [][]byte) Args { return Args{argv: argv, pos: 1} }
+
+// Skip moves behind n arguments, such as a subcommand's word.
+func (a *Args) Skip(n int) { a.pos += n }
+
+// Argv returns the whole command, its name first.
+func (a *Args) Argv() [][]byte { return a.argv }
+
+// Len returns how many arguments are left.
+func (a *Args) Len() int { return len(a.argv) - a.pos }
+
+// More reports whether arguments are left and no mistake was made yet.
+func (a *Args) More() bool { return a.err == nil && a.pos < len(a.argv) }
+
+// Err returns the first mistake so far.
+func (a *Args) Err() error { return a.err }
+
+// Reject records a mistake unless there was one before.
+func (a *Args) Reject(e error) {
+	if a.err == nil {
+		a.err = e
+	}
+}
+
+// Done reports the first mistake, or a syntax error when arguments are left.
+func (a *Args) Done() error {
+	if a.err == nil && a.pos < len(a.argv) {
+		a.err = resp.ErrSyntax
+	}
+	return a.err
+}
+
+// Bytes returns the next argument. When there is none, that is a syntax error.
+func (a *Args) Bytes() []byte {
+	if a.err != nil {
+		return nil
+	}
+	if a.pos >= len(a.argv) {
+		a.err = resp.ErrSyntax
+		return nil
+	}
+	a.pos++
+	return a.argv[a.pos-1]
+}
+
+// Key returns the next argument, a key.
+func (a *Args) Key() []byte { return a.Bytes() }
+
+// Rest returns all arguments that are left.
+func (a *Args) Rest() [][]byte {
+	if a.err != nil {
+		return nil
+	}
+	r := a.argv[a.pos:]
+	a.pos = len(a.argv)
+	return r
+}
+
+// Peek returns the next argument without taking it, nil when there is none.
+func (a *Args) Peek() []byte {
+	if !a.More() {
+		return nil
+	}
+	return a.argv[a.pos]
+}
+
+// Word takes the next argument if it is the given lower-case word, in any case.
+func (a *Args) Word(lower string) bool {
+	if !a.More() || !equalFold(a.argv[a.pos], lower) {
+		return false
+	}
+	a.pos++
+	return true
+}
+
+// Int returns the next argument as a signed 64-bit integer, as strictly as
+// Redis reads one: no spaces, no plus, no leading zeros.
+func (a *Args) Int() int64 { return a.IntOr(resp.ErrNotInteger) }
+
+// IntOr is Int with an error of its own.
+func (a *Args) IntOr(e error) int64 {
+	b := a.Bytes()
+	if a.err != nil {
+		return 0
+	}
+	n, ok := ParseInt(b)
+	if !ok {
+		a.err = e
+	}
+	return n
+}
+
+// IntRange is Int that also fails with e when outside min..max.
+func (a *Args) IntRange(min, max int64, e error) int64 {
+	n := a.IntOr(e)
+	if a.err == nil && (n < min || n > max) {
+		a.err = e
+		return 0
+	}
+	return n
+}
+
+// Float returns the next argument as a float; NaN is refused, inf is not.
+func (a *Args) Float() float64 { return a.FloatOr(resp.ErrNotFloat) }
+
+// FloatOr is Float with an error of its own.
+func (a *Args) FloatOr(e error) float64 {
+	b := a.Bytes()
+	if a.err != nil {
+		return 0
+	}
+	f, ok := ParseFloat(b)
+	if !ok {
+		a.err = e
+	}
+	return f
+}
+
+// ParseInt reads a signed 64-bit integer as Redis does: the only spelling of a
+// number that is accepted is the one it would be printed with.
+func ParseInt(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > 20 {
+		return 0, false
+	}
+	i, neg := 0, false
+	if b[0] == '-' {
+		neg, i = true, 1
+		if len(b) == 1 {
+			return 0, false
+		}
+	}
+	if b[i] == '0' {
+		return 0, len(b) == 1
+	}
+	var n uint64
+	for ; i < len(b); i++ {
+		d := b[i] - '0'
+		if d > 9 {
+			return 0, false
+		}
+		if n > (math.MaxUint64-uint64(d))/10 {
+			return 0, false
+		}
+		n = n*10 + uint64(d)
+	}
+	if neg {
+		if n > 1<<63 {
+			return 0, false
+		}
+		return -int64(n), true
+	}
+	if n > math.MaxInt64 {
+		return 0, false
+	}
+	return int64(n), true
+}
+
+// ParseFloat reads a float as strtod does, for the whole of b, without spaces
+// in front; NaN is refused.
+func ParseFloat(b []byte) (float64, bool) {
+	if len(b) == 0 || len(b) > 255 {
+		return 0, false
+	}
+	for _, c := range b {
+		if c == '_' {
+			return 0, false
+		}
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	if err != nil {
+		ne, ok := err.(*strconv.NumError)
+		if !ok || ne.Err != strconv.ErrRange || math.IsInf(f, 0) {
+			return 0, false
+		}
+	}
+	if math.IsNaN(f) {
+		return 0, false
+	}
+	return f, true
+}

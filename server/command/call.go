@@ -1,0 +1,68 @@
+package command
+
+import (
+	"errors"
+
+	"heddle/db"
+	"heddle/resp"
+)
+
+// Call is one execution of a command. The connection reuses it: a handler
+// keeps nothing of it.
+type Call struct {
+	Spec  *Spec
+	Args  Args
+	Reply *resp.Writer
+
+	effects  [][][]byte
+	replaced bool
+	silent   bool
+	wait     db.Millis
+	waiting  bool
+}
+
+// Start prepares the call for a command. Dispatch calls it; handlers do not.
+func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
+	c.Spec, c.Args, c.Reply = s, NewArgs(argv), w
+	if s != nil && s.parent != nil {
+		c.Args.Skip(1)
+	}
+	c.effects, c.replaced, c.silent, c.waiting = c.effects[:0], false, false, false
+}
+
+// ReplicateAs names the effect of the command where it differs from the
+// command itself; called again it adds a further one. The slices are read
+// before the handler's locks are given back and may be reused after that.
+func (c *Call) ReplicateAs(argv ...[]byte) {
+	c.replaced = true
+	c.effects = append(c.effects, argv)
+}
+
+// ReplicateNothing says that the change need not reach the oplog.
+func (c *Call) ReplicateNothing() { c.silent = true }
+
+// Effects returns what goes to the oplog if the command changed something:
+// what ReplicateAs named, else the command itself.
+func (c *Call) Effects() [][][]byte {
+	switch {
+	case c.silent:
+		return nil
+	case c.replaced:
+		return c.effects
+	}
+	return append(c.effects[:0], c.Args.Argv())
+}
+
+// ErrParked is what Wait returns; it is no error reply.
+var ErrParked = errors.New("command parked")
+
+// Wait makes a command blocking: it is parked and run again when one of its
+// keys is written, until timeout milliseconds have passed (0: for ever).
+// A handler ends with `return c.Wait(t)`, having changed and replied nothing.
+func (c *Call) Wait(timeout db.Millis) error {
+	c.wait, c.waiting = timeout, true
+	return ErrParked
+}
+
+// Waiting returns the timeout given to Wait and whether Wait was called.
+func (c *Call) Waiting() (db.Millis, bool) { return c.wait, c.waiting }
