@@ -39,6 +39,11 @@ const (
 	NoAsyncLoading                         // refused during async loading
 	TouchesArbitraryKeys                   // touches keys it does not name
 	Blocking                               // may park the client
+	// Readonly and Mutates mark Control commands that read or change the
+	// keyspace as a whole (SCAN, FLUSHALL). For the others it follows from Read
+	// and Write.
+	Readonly
+	Mutates
 	// AllShards makes dispatch lock the whole keyspace around the handler.
 	AllShards
 	// AtOnce runs the command immediately inside MULTI instead of queueing it
@@ -68,6 +73,7 @@ const (
 	CatTransaction
 	CatScripting
 	CatDangerous
+	CatAdmin // without the flag Admin, as LASTSAVE
 	CatReplication
 )
 
@@ -107,7 +113,10 @@ func (s *Spec) ID() int { return s.id }
 func (s *Spec) Parent() *Spec { return s.parent }
 
 // IsWrite reports whether the command changes the keyspace.
-func (s *Spec) IsWrite() bool { return s.Write != nil }
+func (s *Spec) IsWrite() bool { return s.Write != nil || s.Flags&Mutates != 0 }
+
+// IsRead reports whether the command only reads the keyspace.
+func (s *Spec) IsRead() bool { return s.Read != nil || s.Flags&Readonly != 0 }
 
 // Family is the explicit list of the commands of one package.
 type Family struct {
