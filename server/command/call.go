@@ -14,7 +14,13 @@ type Call struct {
 	Args  Args
 	Reply *resp.Writer
 
+	// big, if set, is the memory in which argument bigAt already stands: the
+	// connection read it straight from the network.
+	big   *db.Big
+	bigAt int
+
 	effects  [][][]byte
+	redacted uint64
 	replaced bool
 	silent   bool
 	secret   []int
@@ -30,7 +36,39 @@ func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
 	}
 	c.secret = c.secret[:0]
 	c.effects, c.replaced, c.silent, c.waiting = c.effects[:0], false, false, false
+	c.redacted, c.big = 0, nil
 }
+
+// SetBig tells the handler that argument at stands in memory that may be
+// adopted. The call owns the reference unless TakeBig hands it out.
+func (c *Call) SetBig(at int, b *db.Big) { c.big, c.bigAt = b, at }
+
+// TakeBig hands out the memory in which argument at of argv stands, with its
+// reference; nil when it stands in the connection's buffer.
+func (c *Call) TakeBig(at int) *db.Big {
+	if c.big == nil || c.bigAt != at {
+		return nil
+	}
+	b := c.big
+	c.big = nil
+	return b
+}
+
+// Big returns the memory that was neither taken nor given back yet.
+func (c *Call) Big() *db.Big { return c.big }
+
+// Redact hides argument i (of argv) from MONITOR and the slow log.
+func (c *Call) Redact(i int) {
+	if i < 64 {
+		c.redacted |= 1 << i
+	}
+}
+
+// Redacted reports whether argument i is hidden.
+func (c *Call) Redacted(i int) bool { return i < 64 && c.redacted&(1<<i) != 0 }
+
+// AnyRedacted reports whether any argument is hidden.
+func (c *Call) AnyRedacted() bool { return c.redacted != 0 }
 
 // ReplicateAs names the effect of the command where it differs from the
 // command itself; called again it adds a further one. The slices are read

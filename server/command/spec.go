@@ -51,6 +51,12 @@ const (
 	AtOnce
 	// Undocumented commands answer, but COMMAND and INFO do not list them.
 	Undocumented
+	// Reads and Writes say of a Control command that it reads or changes the
+	// keyspace (DBSIZE, FLUSHALL): it counts as readonly or write then.
+	Reads
+	Writes
+	// Quick takes constant time though Redis does not flag it fast (SET).
+	Quick
 )
 
 // Cat is a set of ACL categories.
@@ -92,6 +98,11 @@ type Spec struct {
 	Read    func(*Call, db.View) error
 	Write   func(*Call, db.Txn) error
 	Control func(*Call, Session) error
+
+	// OnTimeout answers a command that was parked by Call.Wait when its time is
+	// up, and at once where it may not be parked (in EXEC). Blocking commands
+	// have it.
+	OnTimeout func(*resp.Writer)
 
 	// FindKeys replaces Keys for dispatch where key positions need code.
 	// It appends to dst the indexes of the keys within argv.
