@@ -1,0 +1,113 @@
+// Package glob matches strings against patterns with *, ?, [a-z], [^x] and
+// backslash, byte by byte, as KEYS, SCAN, CONFIG GET and PSUBSCRIBE do.
+//
+// Redis tries every suffix of the string for each star, recursively, so that a
+// pattern of many stars takes exponential time or deep recursion. Here only the
+// last star is ever tried again: a star that was passed needs no second thought,
+// since the one behind it can make up for any choice. That bounds the work by
+// len(pattern) * len(s), without recursion.
+package glob
+
+// Match reports whether s matches pattern. The empty string is a special case
+// in Redis: only the empty pattern and a lone star match it.
+func Match(pattern, s []byte) bool { return match(pattern, s, false) }
+
+// MatchFold is Match that ignores the case of ASCII letters.
+func MatchFold(pattern, s []byte) bool { return match(pattern, s, true) }
+
+// MatchesAll reports whether pattern is a lone star.
+func MatchesAll(pattern []byte) bool { return len(pattern) == 1 && pattern[0] == '*' }
+
+func match(pattern, s []byte, fold bool) bool {
+	if len(s) == 0 {
+		return len(pattern) == 0 || MatchesAll(pattern)
+	}
+	p, i := 0, 0
+	starP, starI := -1, 0 // what to try again: pattern behind the last star, place in s
+	for i < len(s) {
+		if p < len(pattern) && pattern[p] == '*' {
+			p++
+			starP, starI = p, i
+			continue
+		}
+		if p < len(pattern) {
+			if next, ok := matchOne(pattern, p, s[i], fold); ok {
+				p = next
+				i++
+				continue
+			}
+		}
+		if starP < 0 {
+			return false
+		}
+		starI++
+		p, i = starP, starI
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// matchOne matches c against the element of pattern at p, which is no star, and
+// returns the place behind that element.
+func matchOne(pattern []byte, p int, c byte, fold bool) (int, bool) {
+	switch pattern[p] {
+	case '?':
+		return p + 1, true
+	case '[':
+		return matchClass(pattern, p+1, c, fold)
+	case '\\':
+		if p+1 < len(pattern) {
+			p++
+		}
+	}
+	return p + 1, lower(pattern[p], fold) == lower(c, fold)
+}
+
+// matchClass matches c against the class whose inside begins at p. A class that
+// is not closed ends with the pattern.
+func matchClass(pattern []byte, p int, c byte, fold bool) (int, bool) {
+	negated := p < len(pattern) && pattern[p] == '^'
+	if negated {
+		p++
+	}
+	c = lower(c, fold)
+	found := false
+	for p < len(pattern) && pattern[p] != ']' {
+		low, high := pattern[p], pattern[p]
+		switch {
+		case pattern[p] == '\\' && p+1 < len(pattern):
+			p++
+			// An escaped byte is compared as it stands, even without regard to case.
+			low, high = pattern[p], pattern[p]
+			if low == c {
+				found = true
+			}
+			p++
+			continue
+		case p+2 < len(pattern) && pattern[p+1] == '-':
+			high = pattern[p+2]
+			p += 2
+		}
+		low, high = lower(low, fold), lower(high, fold)
+		if low > high {
+			low, high = high, low
+		}
+		if low <= c && c <= high {
+			found = true
+		}
+		p++
+	}
+	if p < len(pattern) {
+		p++
+	}
+	return p, found != negated
+}
+
+func lower(c byte, fold bool) byte {
+	if fold && 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
