@@ -91,6 +91,8 @@ type View interface {
 	String(key []byte) (s Str, found bool, err error)
 	// Type returns the key's type without counting an access; TypeNone if absent.
 	Type(key []byte) Type
+	// Probe is Type that counts as a hit or miss, but not as an access.
+	Probe(key []byte) Type
 	// Exists is Type that counts as an access and as a hit or miss.
 	Exists(key []byte) bool
 	// Expire returns when the key expires: NoExpiry if never; found=false if absent.
@@ -189,15 +191,16 @@ type Whole interface {
 	Expires(db int) int64
 	// AvgTTL estimates the mean time to live of those in milliseconds.
 	AvgTTL(db int) Millis
-	// Scan visits keys from cursor on and returns the cursor to go on with (0
+	// Scan visits keys, none whose time has come, from cursor on and returns the cursor to go on with (0
 	// at the end). It visits at least count keys unless the end comes first.
 	// Every key that is there from the first call to the last is visited.
 	// fn must not keep key.
 	Scan(db int, cursor uint64, count int, fn func(key []byte, t Type)) uint64
-	// Each visits every key once as of one instant, without holding locks
+	// Each visits every key once, none whose time has come, as of one instant, without holding locks
 	// while fn runs (a snapshot). fn returns false to stop.
 	Each(db int, fn func(key []byte, t Type) bool)
-	// RandomKey appends a random key to dst; false when the database is empty.
+	// RandomKey appends a random key to dst; false when the database is empty
+	// or the time of all its keys has come.
 	RandomKey(db int, dst []byte) ([]byte, bool)
 	// Flush empties a database (-1: all) and returns how many keys there were.
 	// async frees memory in the background.
