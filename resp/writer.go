@@ -253,8 +253,8 @@ func (w *Writer) Verbatim(format string, text []byte) {
 	w.buf = append(w.buf, '\r', '\n')
 }
 
-// AppendDouble appends f as Redis prints doubles: the shortest of up to 17
-// significant digits that reads back the same, "inf", "-inf", "nan".
+// AppendDouble appends f as redis-server 7.0 prints doubles ("%.17g": 17
+// significant digits, without trailing zeros), "inf", "-inf", "nan".
 func AppendDouble(dst []byte, f float64) []byte {
 	switch {
 	case math.IsInf(f, 1):
