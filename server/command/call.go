@@ -23,7 +23,6 @@ type Call struct {
 	redacted uint64
 	replaced bool
 	silent   bool
-	secret   []int
 	wait     db.Millis
 	waiting  bool
 }
@@ -34,7 +33,6 @@ func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
 	if s != nil && s.parent != nil {
 		c.Args.Skip(1)
 	}
-	c.secret = c.secret[:0]
 	c.effects, c.replaced, c.silent, c.waiting = c.effects[:0], false, false, false
 	c.redacted, c.big = 0, nil
 }
@@ -92,13 +90,6 @@ func (c *Call) Effects() [][][]byte {
 	}
 	return append(c.effects[:0], c.Args.Argv())
 }
-
-// Redact hides argument i (an index in argv) from the slow log and MONITOR: it
-// is a secret.
-func (c *Call) Redact(i int) { c.secret = append(c.secret, i) }
-
-// Redacted returns the indexes given to Redact.
-func (c *Call) Redacted() []int { return c.secret }
 
 // ErrParked is what Wait returns; it is no error reply.
 var ErrParked = errors.New("command parked")

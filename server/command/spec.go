@@ -39,11 +39,6 @@ const (
 	NoAsyncLoading                         // refused during async loading
 	TouchesArbitraryKeys                   // touches keys it does not name
 	Blocking                               // may park the client
-	// Readonly and Mutates mark Control commands that read or change the
-	// keyspace as a whole (SCAN, FLUSHALL). For the others it follows from Read
-	// and Write.
-	Readonly
-	Mutates
 	// AllShards makes dispatch lock the whole keyspace around the handler.
 	AllShards
 	// AtOnce runs the command immediately inside MULTI instead of queueing it
@@ -124,10 +119,10 @@ func (s *Spec) ID() int { return s.id }
 func (s *Spec) Parent() *Spec { return s.parent }
 
 // IsWrite reports whether the command changes the keyspace.
-func (s *Spec) IsWrite() bool { return s.Write != nil || s.Flags&Mutates != 0 }
+func (s *Spec) IsWrite() bool { return s.Write != nil || s.Flags&Writes != 0 }
 
 // IsRead reports whether the command only reads the keyspace.
-func (s *Spec) IsRead() bool { return s.Read != nil || s.Flags&Readonly != 0 }
+func (s *Spec) IsRead() bool { return s.Read != nil || s.Flags&Reads != 0 }
 
 // Family is the explicit list of the commands of one package.
 type Family struct {
