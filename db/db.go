@@ -111,6 +111,7 @@ type Meta struct {
 	Encoding string // as OBJECT ENCODING: int embstr raw listpack ...
 	Len      int    // bytes of a string, elements of a collection
 	Idle     Millis // since the last access (LRU policies)
+	LFU      bool   // the eviction policy counts accesses instead of idle time
 	Freq     uint8  // logarithmic access counter (LFU policies)
 	Clock    uint32 // the raw 24-bit access clock
 	Size     int64  // bytes of memory, as MEMORY USAGE tells
@@ -196,8 +197,8 @@ type Whole interface {
 	// Every key that is there from the first call to the last is visited.
 	// fn must not keep key.
 	Scan(db int, cursor uint64, count int, fn func(key []byte, t Type)) uint64
-	// Each visits every key once, none whose time has come, as of one instant, without holding locks
-	// while fn runs (a snapshot). fn returns false to stop.
+	// Each visits every key once, none whose time has come, as of one instant,
+	// without holding locks while fn runs (a snapshot). fn returns false to stop.
 	Each(db int, fn func(key []byte, t Type) bool)
 	// RandomKey appends a random key to dst; false when the database is empty
 	// or the time of all its keys has come.
