@@ -82,6 +82,8 @@ const (
 // is never seen.
 type View interface {
 	DB() int
+	// Databases is how many databases there are.
+	Databases() int
 	// Now is one instant for the whole command.
 	Now() Millis
 	Rand() uint64
