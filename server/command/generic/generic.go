@@ -1,0 +1,27 @@
+// Package generic has the commands that work on keys whatever their type:
+// deletion, time to live, renaming, iteration, introspection.
+package generic
+
+import (
+	"slices"
+
+	"heddle/server/command"
+)
+
+// Family returns the commands of the group, made anew by each call.
+func Family() command.Family {
+	return command.Family{Name: "generic", Specs: slices.Concat(
+		deleteSpecs(), existsSpecs(), expireSpecs(), ttlSpecs(), moveSpecs(), scanSpecs(), objectSpecs(),
+	)}
+}
+
+const group = "generic"
+
+// Request and response policies that clients of a cluster read from the tips.
+const (
+	tipMultiShard    = "request_policy:multi_shard"
+	tipAllShards     = "request_policy:all_shards"
+	tipSum           = "response_policy:agg_sum"
+	tipNoOrder       = "nondeterministic_output_order"
+	tipNondetermined = "nondeterministic_output"
+)
