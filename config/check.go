@@ -93,5 +93,15 @@ func contains(list []string, s string) bool {
 	return false
 }
 
+// clampBacklog and clampWatchdog raise values too small to be of use, as Redis does.
+func clampBacklog(n int64) int64 { return max(n, 16<<10) }
+
+func clampWatchdog(n int64) int64 {
+	if n == 0 {
+		return 0
+	}
+	return max(n, 200)
+}
+
 // clampHz keeps hz within what the timer can do, silently as Redis does.
 func clampHz(n int64) int64 { return min(max(n, 1), 500) }

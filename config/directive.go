@@ -39,10 +39,8 @@ const (
 	Sensitive                    // the value is not for logs and MONITOR
 	DenyLoading                  // CONFIG SET is refused while loading
 	Unsigned                     // a number of 64 bits without sign
-	AddsUp                       // several lines of a file add up
-	EachOnLine                   // REWRITE writes one line an element group
 	KeyDB                        // a directive of KeyDB, not of Redis
-	Own                          // a directive of this server only
+	Partial                      // it has effect, but Note says what differs
 )
 
 // Directive is everything known of one directive. The table of them is never
@@ -85,6 +83,8 @@ type listRules struct {
 	// single: CONFIG SET does not split the value at spaces.
 	single bool
 	lines  func(words []string) [][]string
+	// fixed: there are always as many lines as in the default.
+	fixed bool
 }
 
 // source says where a value comes from.

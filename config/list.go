@@ -95,6 +95,9 @@ func outputClass(name string) int {
 // parseOutputLimits takes groups of class, hard limit, soft limit, seconds.
 // Classes that are not named keep their limits.
 func parseOutputLimits(old, args []string, _ source) ([]string, error) {
+	if none(args) && len(old) > 0 {
+		return old, nil
+	}
 	if len(args) == 0 || len(args)%4 != 0 {
 		return nil, argError("Wrong number of arguments in buffer limit configuration.")
 	}
@@ -121,6 +124,20 @@ func parseOutputLimits(old, args []string, _ source) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// limitLines writes a line a class, in the words that configuration files use.
+func limitLines(words []string) [][]string {
+	var out [][]string
+	memory := &Directive{Kind: Memory}
+	for _, g := range groups(words, 4) {
+		line := []string{g[0], formatMemory(mustInt(g[1]), memory), formatMemory(mustInt(g[2]), memory), g[3]}
+		if line[0] == "slave" {
+			line[0] = "replica"
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 func parseOOMValues(_ []string, args []string, _ source) ([]string, error) {

@@ -41,7 +41,7 @@ type Store struct {
 	mu      sync.Mutex // serializes Set, Rewrite and loading
 	hooks   []hook
 	file    string // absolute path of the file, "" without one
-	extra   extra
+	renames []Rename
 	changer Dirs
 }
 
@@ -49,13 +49,6 @@ type Store struct {
 type hook struct {
 	names []string
 	apply func() error
-}
-
-// extra is what a file says that is no directive with a value.
-type extra struct {
-	renames []Rename
-	users   [][]string
-	modules [][]string
 }
 
 // Rename is a rename-command line: To is empty when the command is disabled.
@@ -198,7 +191,7 @@ func (s *Store) OnApply(fn func() error, names ...string) {
 func (s *Store) Path() string { return s.file }
 
 // Renames returns the rename-command lines in order.
-func (s *Store) Renames() []Rename { return s.extra.renames }
+func (s *Store) Renames() []Rename { return s.renames }
 
 // Allowed decides what enable-protected-configs, enable-debug-command and
 // enable-module-command decide: no, yes, or local for local connections.

@@ -57,6 +57,11 @@ func (d *Directive) also(names ...string) *Directive {
 	return d
 }
 
+func (d *Directive) clamped(f func(int64) int64) *Directive {
+	d.clamp = f
+	return d
+}
+
 func (d *Directive) checked(f func(string) error) *Directive {
 	d.check = f
 	return d

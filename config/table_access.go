@@ -48,13 +48,14 @@ func observeTable() []*Directive {
 		list("latency-tracking-info-percentiles", "50 99 99.9", listRules{parse: parsePercentiles}, 0, ""),
 		list("notify-keyspace-events", "", notify, 0, noPubSub),
 		number("busy-reply-threshold", "5000", 0, maxInt64, 0, noScripts).also("lua-time-limit"),
-		number("watchdog-period", "0", 0, maxInt32, Hidden, "there is no watchdog signal"),
+		number("watchdog-period", "0", 0, maxInt32, Hidden, "there is no watchdog signal").clamped(clampWatchdog),
 	}
 }
 
 func debugTable() []*Directive {
 	return []*Directive{
 		yesNo("lua-replicate-commands", true, KeyDB, noScripts),
+		yesNo("lua-enable-deprecated-api", false, Immutable|Hidden, noScripts),
 		text("version-override", "", KeyDB|Hidden, "INFO tells the true versions"),
 		yesNo("testmode", false, KeyDB|Hidden, "for KeyDB's own tests"),
 		yesNo("rdbfuzz-mode", false, KeyDB|Hidden, "for KeyDB's own tests"),

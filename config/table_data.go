@@ -3,7 +3,7 @@ package config
 func persistenceTable() []*Directive {
 	save := listRules{parse: parseSave, lines: saveLines}
 	return []*Directive{
-		list("save", "3600 1 300 100 60 10000", save, DenyLoading|AddsUp, noSaves),
+		list("save", "3600 1 300 100 60 10000", save, DenyLoading, noSaves),
 		yesNo("stop-writes-on-bgsave-error", true, 0, noSaves),
 		yesNo("rdbcompression", true, 0, noSaves),
 		yesNo("rdbchecksum", true, Immutable, noSaves),
@@ -53,7 +53,7 @@ func typesTable() []*Directive {
 
 func replicationTable() []*Directive {
 	return []*Directive{
-		list("replicaof", "", listRules{parse: parseReplicaOf, lines: func(w []string) [][]string { return groups(w, 2) }}, Immutable|AddsUp, noReplication).also("slaveof"),
+		list("replicaof", "", listRules{parse: parseReplicaOf, lines: func(w []string) [][]string { return groups(w, 2) }}, Immutable, noReplication).also("slaveof"),
 		text("masteruser", "", Sensitive, noReplication),
 		text("masterauth", "", Sensitive, noReplication),
 		yesNo("replica-serve-stale-data", true, 0, noReplication).also("slave-serve-stale-data"),
@@ -65,7 +65,7 @@ func replicationTable() []*Directive {
 		number("repl-ping-replica-period", "10", 1, maxInt32, 0, noReplication).also("repl-ping-slave-period"),
 		number("repl-timeout", "60", 1, maxInt32, 0, noReplication),
 		yesNo("repl-disable-tcp-nodelay", false, 0, noReplication),
-		memory("repl-backlog-size", "1048576", 1, maxInt64, 0, noReplication),
+		memory("repl-backlog-size", "1048576", 1, maxInt64, 0, noReplication).clamped(clampBacklog),
 		number("repl-backlog-ttl", "3600", 0, maxInt64, 0, noReplication),
 		number("replica-priority", "100", 0, maxInt32, 0, noReplication).also("slave-priority"),
 		yesNo("replica-announced", true, 0, noReplication),

@@ -9,8 +9,6 @@ import (
 func defaultThreads() string { return strconv.Itoa(min(max(runtime.NumCPU(), 1), 8)) }
 
 func generalTable() []*Directive {
-	hz := number("hz", "10", 0, maxInt32, 0, "")
-	hz.clamp = clampHz
 	return []*Directive{
 		yesNo("daemonize", false, Immutable, ""),
 		oneOf("supervised", "no", Immutable, "", "upstart", "systemd", "auto", "no"),
@@ -37,7 +35,7 @@ func generalTable() []*Directive {
 		text("bio_cpulist", "", Immutable, "background work has no threads of its own"),
 		text("aof_rewrite_cpulist", "", Immutable, noFork),
 		text("bgsave_cpulist", "", Immutable, noFork),
-		hz,
+		number("hz", "10", 0, maxInt32, 0, "").clamped(clampHz),
 		yesNo("dynamic-hz", true, 0, ""),
 		list("shutdown-on-sigint", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, ""),
 		list("shutdown-on-sigterm", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, ""),
@@ -73,7 +71,7 @@ func networkTable() []*Directive {
 }
 
 func clientTable() []*Directive {
-	limits := listRules{parse: parseOutputLimits, lines: func(w []string) [][]string { return groups(w, 4) }}
+	limits := listRules{parse: parseOutputLimits, lines: limitLines, fixed: true}
 	clients := &Directive{Name: "maxmemory-clients", Kind: Percent, Default: "0", Max: maxInt64}
 	return []*Directive{
 		number("maxclients", "10000", 1, maxUint32, 0, ""),
