@@ -1,5 +1,7 @@
 package resp
 
+import "bytes"
+
 // inline takes a line of words. A word may hold parts in double quotes, with
 // escapes \n \r \t \b \a \xHH, and in single quotes, with \' only; a closing
 // quote must end the word.
@@ -12,7 +14,7 @@ func (r *Reader) inline(in []byte, argv [][]byte) ([][]byte, int, error) {
 	if end > 0 && in[end-1] == '\r' {
 		end--
 	}
-	argv, ok := splitWords(in[:end], argv)
+	argv, ok := SplitWords(in[:end], argv)
 	if !ok {
 		return argv[:0], 0, ErrUnbalanced
 	}
@@ -20,8 +22,13 @@ func (r *Reader) inline(in []byte, argv [][]byte) ([][]byte, int, error) {
 	return argv, n, nil
 }
 
-// splitWords appends the words of line to argv, unquoting them in place.
-func splitWords(line []byte, argv [][]byte) (_ [][]byte, ok bool) {
+// SplitWords appends the words of line to argv, unquoting them in place; ok is
+// false when quotes do not match. A zero byte ends the line, as it does to Redis.
+// Configuration files are lines of the same words.
+func SplitWords(line []byte, argv [][]byte) (_ [][]byte, ok bool) {
+	if i := bytes.IndexByte(line, 0); i >= 0 {
+		line = line[:i]
+	}
 	for p := 0; ; {
 		for p < len(line) && isSpace(line[p]) {
 			p++
@@ -43,7 +50,7 @@ func takeWord(line []byte, p int) (word []byte, next int, ok bool) {
 	start, to := p, p
 	for p < len(line) {
 		switch c := line[p]; c {
-		case ' ', '\n', '\r', '\t', 0:
+		case ' ', '\n', '\r', '\t':
 			return line[start:to:to], p, true
 		case '"', '\'':
 			if to, p, ok = unquote(line, to, p); !ok {
