@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"heddle/db/glob"
 	"heddle/resp"
 )
 
@@ -32,7 +33,7 @@ func (s *Store) Get(patterns ...string) []Pair {
 			continue
 		}
 		for _, name := range s.names() {
-			if s.byName[name].d.Flags&Hidden == 0 && globMatch(p, name) {
+			if s.byName[name].d.Flags&Hidden == 0 && glob.MatchFold([]byte(p), []byte(name)) {
 				add(name, name)
 			}
 		}
