@@ -1,12 +1,74 @@
 package db
 
-type bigState struct{}
+import (
+	"sync/atomic"
 
-// Bytes returns the value.
-func (b *Big) Bytes() []byte { return nil }
+	"heddle/db/arena"
+)
+
+// BigMin is the size from which on a string is stored as a Big.
+const BigMin = 16 << 10
+
+// bigState is a Big's inside: a block of large-block memory and the number of
+// its holders (the record, and replies under way).
+type bigState struct {
+	heap *arena.Heap
+	ref  arena.Ref
+	len  int
+	refs atomic.Int32
+}
+
+// NewBig returns a Big of size bytes, not zeroed, with one reference, nil when
+// memory is out. It needs no lock: a connection may fill it from the network
+// and hand it to Tx.AdoptBig.
+func (ks *Keyspace) NewBig(size int) *Big { return newBig(ks.heap, size, size) }
+
+// newBig makes a Big of n bytes with room for more.
+func newBig(h *arena.Heap, n, room int) *Big {
+	ref := h.AllocLarge(max(room, 1))
+	if ref == 0 {
+		return nil
+	}
+	b := &Big{bigState{heap: h, ref: ref, len: n}}
+	b.refs.Store(1)
+	return b
+}
+
+// Bytes returns the value. It is valid as long as a reference is held, and
+// must not be changed once the value was handed to the keyspace.
+func (b *Big) Bytes() []byte { return b.heap.Bytes(b.ref, b.len) }
+
+// Len returns the number of bytes.
+func (b *Big) Len() int { return b.len }
 
 // Retain takes a further reference.
-func (b *Big) Retain() {}
+func (b *Big) Retain() { b.refs.Add(1) }
 
-// Release gives a reference back.
-func (b *Big) Release() {}
+// Release gives a reference back; the last one frees the memory.
+func (b *Big) Release() {
+	if b.refs.Add(-1) == 0 {
+		b.heap.Release(b.ref)
+	}
+}
+
+// shared reports whether somebody else than the caller holds a reference.
+// Nobody can take a new one while the shard of the only holder is locked.
+func (b *Big) shared() bool { return b.refs.Load() > 1 }
+
+// grow makes the value n bytes long; false when the block has no room. Bytes
+// that are new are zero.
+func (b *Big) grow(n int) bool {
+	if n > b.heap.Cap(b.ref) {
+		return false
+	}
+	if n > b.len {
+		clear(b.heap.Bytes(b.ref, n)[b.len:])
+		b.len = n
+	}
+	return true
+}
+
+// bigOverhead is what a Big costs beside its block.
+const bigOverhead = 64
+
+func (b *Big) memSize() int64 { return int64(b.heap.Cap(b.ref)) + bigOverhead }

@@ -1,0 +1,76 @@
+package db
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// open returns a keyspace that is checked and closed when the test ends.
+func open(t testing.TB, o Options) *Keyspace {
+	t.Helper()
+	o.Arena.Reserve = 1 << 33
+	ks, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ks.lazy.wait()
+		if err := ks.Check(); err != nil {
+			t.Error(err)
+		}
+		ks.Close()
+	})
+	return ks
+}
+
+// with runs fn in a transaction over all shards.
+func with(ks *Keyspace, tx *Tx, db int, now Millis, fn func(tx *Tx)) {
+	ks.Lock(ks.AllShards())
+	tx.Begin(db, now, ks.AllShards(), true)
+	fn(tx)
+	tx.End()
+	ks.Unlock(ks.AllShards())
+}
+
+// text spells a Str.
+func text(s Str) string {
+	if s.IsInt {
+		return fmt.Sprint(s.N)
+	}
+	return string(s.B)
+}
+
+func TestStrings(t *testing.T) {
+	ks := open(t, Options{})
+	with(ks, ks.NewTx(), 0, 1000, func(tx *Tx) {
+		k := []byte("key")
+		f := func(val, encoding string) {
+			t.Helper()
+			if err := tx.SetString(k, []byte(val), NoExpiry); err != nil {
+				t.Fatal(err)
+			}
+			s, ok, err := tx.String(k)
+			m, _ := tx.Meta(k)
+			if text(s) != val || !ok || err != nil || m.Encoding != encoding || m.Len != len(val) {
+				t.Errorf("%.20q: got %.20q %v %v, %s of %d", val, text(s), ok, err, m.Encoding, m.Len)
+			}
+		}
+		f("", "embstr")
+		f("abc", "embstr")
+		f("12", "int")
+		f("-9223372036854775808", "int")
+		f("9223372036854775807", "int")
+		f("9223372036854775808", "embstr")
+		f("-9223372036854775809", "embstr")
+		f("007", "embstr")
+		f("-0", "embstr")
+		f("0", "int")
+		f("-", "embstr")
+		f(strings.Repeat("x", 44), "embstr")
+		f(strings.Repeat("x", 45), "raw")
+		f(strings.Repeat("x", 300), "raw")
+		f(strings.Repeat("x", 100_000), "raw")
+		f("3", "int")
+	})
+}

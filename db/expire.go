@@ -1,0 +1,164 @@
+package db
+
+import "heddle/db/table"
+
+// avgBase is subtracted from deadlines before they are summed up, and farDeadline
+// bounds what is left, so that the sum cannot overflow.
+const (
+	avgBase     Millis = 1_700_000_000_000
+	farDeadline Millis = 1 << 40
+)
+
+func fromBase(at Expiry) int64 { return int64(min(max(at-avgBase, -farDeadline), farDeadline)) }
+
+// retime notes that a key's deadline changes, either being NoExpiry if there is
+// none. timer says whether the expiry index has an entry due no later than the
+// old one; retime returns the same of the new one.
+func (d *database) retime(hash uint64, old Expiry, timer bool, at Expiry, now Millis) bool {
+	if at == old {
+		return timer
+	}
+	if old != NoExpiry {
+		d.expires--
+		d.deadlines -= fromBase(old)
+	}
+	if at == NoExpiry {
+		return false
+	}
+	d.expires++
+	d.deadlines += fromBase(at)
+	if old != NoExpiry && timer && at >= old {
+		return true
+	}
+	return d.wheel.add(hash, at, now)
+}
+
+// avgTTL is the mean time to live of keys with a deadline.
+func (d *database) avgTTL(now Millis) (sum, n int64) {
+	return d.deadlines - d.expires*fromBase(now), d.expires
+}
+
+// expireBatch is how many entries of the expiry index are looked at under one lock.
+const expireBatch = 64
+
+// ExpireCycle removes keys whose time has come, looking at no more than about
+// budget entries of the expiry index, a few under each lock. It returns how
+// many it looked at; fewer than budget mean that nothing more is due.
+func (ks *Keyspace) ExpireCycle(now Millis, budget int) int {
+	if ks.settings.Load().KeepExpired {
+		return 0
+	}
+	done := 0
+	start := int(ks.rands.Add(1) % uint64(len(ks.shards)))
+	for i := range ks.shards {
+		id := (start + i) % len(ks.shards)
+		for n := expireBatch; n == expireBatch && done < budget; done += n {
+			s := ks.lockShard(id)
+			n = s.expireDue(now, expireBatch)
+			ks.unlockShard(id)
+		}
+	}
+	return done
+}
+
+// expireDue works off up to limit entries and returns how many there were.
+func (s *shard) expireDue(now Millis, limit int) int {
+	done := 0
+	for db := range s.dbs {
+		d := s.dbs[db].Load()
+		if d == nil {
+			continue
+		}
+		done += s.expireTable(db, d, now, limit-done)
+		if done < limit {
+			done += s.rebuild(d, now, limit-done)
+		}
+	}
+	return done
+}
+
+// expireTable works off up to limit entries of one table.
+func (s *shard) expireTable(db int, d *database, now Millis, limit int) int {
+	done := 0
+	for _, w := range [...]*wheel{d.old, &d.wheel} {
+		if w == nil || w.entries == 0 {
+			continue
+		}
+		w.advance(now)
+		for ; done < limit; done++ {
+			hash, ok := w.next()
+			if !ok {
+				break
+			}
+			s.fire(db, d, hash, now)
+		}
+	}
+	return done
+}
+
+// fire deals with an entry that is due: the key has expired, or its deadline
+// moved, or it is gone.
+func (s *shard) fire(db int, d *database, hash uint64, now Millis) {
+	slot, at, ok := s.timed(d, hash)
+	switch {
+	case !ok:
+	case now > at:
+		rec := s.openRecord(d.table.Ref(slot))
+		s.scratch = append(s.scratch[:0], rec.key()...)
+		s.expire(db, d, slot, s.scratch)
+	default:
+		d.wheel.add(hash, at, now)
+	}
+}
+
+// timed finds a key with a deadline by its hash.
+func (s *shard) timed(d *database, hash uint64) (slot table.Slot, at Expiry, ok bool) {
+	d.table.FindHash(hash, func(sl table.Slot) bool {
+		r := s.openRecord(d.table.Ref(sl))
+		if r.flags()&flagExpire == 0 || s.ks.Hash(r.key()) != hash {
+			return true
+		}
+		slot, at, ok = sl, r.expire(), true
+		return false
+	})
+	return slot, at, ok
+}
+
+// staleSlack is how many entries that lead nowhere a table's index may have
+// at least.
+const staleSlack = 1024
+
+// rebuild replaces the expiry index when it holds more entries that lead
+// nowhere than others: a new one is filled from the table, up to limit keys at
+// a time, while the old one still serves.
+func (s *shard) rebuild(d *database, now Millis, limit int) int {
+	if d.old == nil {
+		if d.wheel.entries <= 2*d.expires+staleSlack {
+			return 0
+		}
+		old := d.wheel
+		d.old, d.wheel = &old, wheel{heap: old.heap, arena: old.arena, tick: old.tick}
+		d.cursor = 0
+	}
+	done := 0
+	for done < limit {
+		d.cursor = d.table.Scan(d.cursor, func(slot table.Slot) {
+			s.retimer(d, slot, now)
+			done++
+		})
+		if d.cursor == 0 {
+			d.old.drop()
+			d.old = nil
+			break
+		}
+	}
+	return done
+}
+
+// retimer gives a key an entry in the new index.
+func (s *shard) retimer(d *database, slot table.Slot, now Millis) {
+	r := s.openRecord(d.table.Ref(slot))
+	if at := r.expire(); at != NoExpiry {
+		r.setFlag(flagTimer, d.wheel.add(s.ks.Hash(r.key()), at, now))
+	}
+}

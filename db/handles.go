@@ -1,0 +1,68 @@
+package db
+
+import "sync/atomic"
+
+// handle is what a record of kindBig or kindObject leads to.
+type handle struct {
+	big  *Big
+	obj  Object
+	size int64 // as counted in handles.total
+}
+
+// handles are the values of a shard that live outside its records: a record
+// holds the index. A frozen record's handle stays as it is until the snapshot
+// is closed, so a snapshot may read the list as it was when it began.
+type handles struct {
+	list  []handle
+	free  []uint32
+	total *atomic.Int64 // bytes of all, of every shard, beside the arenas
+}
+
+func (h *handles) big(i uint32) *Big      { return h.list[i].big }
+func (h *handles) object(i uint32) Object { return h.list[i].obj }
+
+// add keeps a Big or an Object and returns its handle.
+func (h *handles) add(v handle) uint32 {
+	v.size = bigOverhead
+	if v.obj != nil {
+		v.size = v.obj.MemSize()
+	}
+	h.total.Add(v.size)
+	if n := len(h.free); n > 0 {
+		i := h.free[n-1]
+		h.free = h.free[:n-1]
+		h.list[i] = v
+		return i
+	}
+	h.list = append(h.list, v)
+	return uint32(len(h.list) - 1)
+}
+
+// dup returns a handle of the same value that may change on its own.
+func (h *handles) dup(i uint32) uint32 {
+	v := h.list[i]
+	if v.big != nil {
+		v.big.Retain()
+		return h.add(handle{big: v.big})
+	}
+	return h.add(handle{obj: v.obj.Clone()})
+}
+
+// drop gives a handle back, and its value with it.
+func (h *handles) drop(i uint32) {
+	v := h.list[i]
+	if v.big != nil {
+		v.big.Release()
+	}
+	h.total.Add(-v.size)
+	h.list[i] = handle{}
+	h.free = append(h.free, i)
+}
+
+// resize counts an object anew after it changed.
+func (h *handles) resize(i uint32) {
+	v := &h.list[i]
+	size := v.obj.MemSize()
+	h.total.Add(size - v.size)
+	v.size = size
+}

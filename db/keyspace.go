@@ -1,0 +1,168 @@
+package db
+
+import (
+	"errors"
+	"hash/maphash"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"heddle/db/arena"
+	"heddle/db/table"
+)
+
+// MaxShards is the largest number of shards: a LockSet has a bit for each.
+const MaxShards = 64
+
+// Options say how a Keyspace is built.
+type Options struct {
+	Databases int // 16 if 0
+	Shards    int // a power of two up to MaxShards; MaxShards if 0
+	// Arena configures the memory below.
+	Arena arena.Options
+	// Settings are the first settings; DefaultSettings if nil.
+	Settings *Settings
+	Hooks    Hooks
+}
+
+// Hooks are told of what happens to keys, with the key's shard locked. They
+// must not call back into the keyspace, and must not keep key. Any may be nil.
+type Hooks struct {
+	// Event is a keyspace event.
+	Event func(db int, class Class, event string, key []byte)
+	// Ready says that key was written: commands parked on it may run again.
+	Ready func(db int, key []byte)
+	// Expired and Evicted say that the engine itself removed key.
+	Expired func(db int, key []byte)
+	Evicted func(db int, key []byte)
+}
+
+// Keyspace holds all databases, cut into shards by the hash of the key; each
+// shard is guarded by a mutex of its own.
+type Keyspace struct {
+	heap      *arena.Heap
+	seed      maphash.Seed
+	keys      keyring
+	hooks     Hooks
+	settings  atomic.Pointer[Settings]
+	shards    []shard
+	mask      uint64
+	databases int
+	overhead  atomic.Int64
+	objects   atomic.Int64 // bytes of large collections
+	kept      atomic.Int64 // bytes of records that only snapshots need
+	rands     atomic.Uint64
+	pool      evictionPool
+	lazy      lazyQueue
+	global    globalStats
+}
+
+// Open makes an empty keyspace.
+func Open(o Options) (*Keyspace, error) {
+	if o.Databases == 0 {
+		o.Databases = 16
+	}
+	if o.Shards == 0 {
+		o.Shards = MaxShards
+	}
+	if o.Databases < 1 || o.Shards < 1 || o.Shards > MaxShards || bits.OnesCount(uint(o.Shards)) != 1 {
+		return nil, errors.New("db: bad number of databases or shards")
+	}
+	heap, err := arena.NewHeap(o.Arena)
+	if err != nil {
+		return nil, err
+	}
+	ks := &Keyspace{heap: heap, seed: maphash.MakeSeed(), hooks: o.Hooks,
+		shards: make([]shard, o.Shards), mask: uint64(o.Shards - 1), databases: o.Databases}
+	ks.keys = keyring{heap: heap, hash: ks.Hash}
+	ks.rands.Store(maphash.Bytes(ks.seed, nil))
+	if o.Settings == nil {
+		o.Settings = DefaultSettings()
+	}
+	ks.SetSettings(*o.Settings)
+	for i := range ks.shards {
+		ks.shards[i].open(ks, i)
+	}
+	return ks, nil
+}
+
+// Close gives all memory back. Nobody may use the keyspace, or a Big or
+// Snapshot of it, afterwards.
+func (ks *Keyspace) Close() {
+	ks.lazy.wait()
+	ks.heap.Close()
+}
+
+// Databases returns the number of databases.
+func (ks *Keyspace) Databases() int { return ks.databases }
+
+// Shards returns the number of shards.
+func (ks *Keyspace) Shards() int { return len(ks.shards) }
+
+// SetHooks replaces the hooks. Call it before the keyspace is used.
+func (ks *Keyspace) SetHooks(h Hooks) { ks.hooks = h }
+
+// Hash returns the hash of a key, seeded anew for each Keyspace.
+func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
+
+// ShardOf returns the shard of a key with this hash.
+func (ks *Keyspace) ShardOf(hash uint64) int { return int(hash & ks.mask) }
+
+// shard is one part of the keyspace: a share of every database, its memory,
+// and the counters of what happens in it.
+type shard struct {
+	mu     sync.Mutex
+	ks     *Keyspace
+	id     int
+	arena  *arena.Arena
+	epochs *table.Epochs
+	dbs    []atomic.Pointer[database]
+	counts counters
+
+	handles handles
+	watched watchTable
+	retired retireList
+	compact compactor
+	scratch []byte // a key that is being removed
+
+	_ [64]byte // keeps the next shard's mutex off this one's cache lines
+}
+
+func (s *shard) open(ks *Keyspace, id int) {
+	s.ks, s.id = ks, id
+	s.arena = ks.heap.NewArena()
+	s.handles.total = &ks.objects
+	s.epochs = table.NewEpochs()
+	s.dbs = make([]atomic.Pointer[database], ks.databases)
+}
+
+// database is a shard's share of one database. SWAPDB exchanges the pointers
+// to it, so that its id stays with the data.
+type database struct {
+	table     *table.Table
+	expires   int64 // keys with a deadline
+	deadlines int64 // sum of their deadlines, each relative to avgBase
+	wheel     wheel
+	old       *wheel // the index before, while a new one is built
+	cursor    uint64 // how far that is
+	merged    uint64 // how far Shrink is
+	id        int
+}
+
+// database returns the shard's share of database db, making it if need be.
+func (s *shard) database(db int) *database {
+	if d := s.dbs[db].Load(); d != nil {
+		return d
+	}
+	return s.newDatabase(db)
+}
+
+func (s *shard) newDatabase(db int) *database {
+	d := &database{table: table.New(s.ks.heap, s.arena, &s.ks.keys, s.epochs), id: db}
+	d.wheel.open(s.ks.heap, s.arena)
+	s.dbs[db].Store(d)
+	return d
+}
+
+// openRecord decodes the record at ref.
+func (s *shard) openRecord(ref arena.Ref) record { return openRecord(s.ks.heap, ref) }

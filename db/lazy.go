@@ -1,0 +1,100 @@
+package db
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"heddle/db/table"
+)
+
+// lazyQueue holds tables that were flushed and are freed in the background.
+type lazyQueue struct {
+	mu      sync.Mutex
+	work    []detached
+	running bool
+	idle    sync.WaitGroup
+	pending atomic.Int64 // keys
+	freed   atomic.Int64 // keys
+}
+
+// detached is a shard's share of a database that was flushed.
+type detached struct {
+	shard *shard
+	db    *database
+}
+
+// wait returns when nothing is left to free.
+func (q *lazyQueue) wait() { q.idle.Wait() }
+
+// push queues work and starts the goroutine that does it, unless it runs.
+func (q *lazyQueue) push(work []detached) {
+	for _, w := range work {
+		q.pending.Add(int64(w.db.table.Len()))
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.work = append(q.work, work...)
+	if !q.running && len(q.work) > 0 {
+		q.running = true
+		q.idle.Go(q.run)
+	}
+}
+
+func (q *lazyQueue) pop() (detached, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := len(q.work)
+	if n == 0 {
+		q.running = false
+		return detached{}, false
+	}
+	w := q.work[n-1]
+	q.work = q.work[:n-1]
+	return w, true
+}
+
+// lazyBatch is how many keys are freed under one lock.
+const lazyBatch = 512
+
+func (q *lazyQueue) run() {
+	for {
+		w, ok := q.pop()
+		if !ok {
+			return
+		}
+		for more := true; more; {
+			w.shard.ks.lockShard(w.shard.id)
+			var n int
+			n, more = w.shard.free(w.db, lazyBatch)
+			w.shard.ks.unlockShard(w.shard.id)
+			q.pending.Add(-int64(n))
+			q.freed.Add(int64(n))
+		}
+	}
+}
+
+// free frees about limit keys of a database that is not in use any more, and
+// in the end the table itself; more says that keys are left.
+func (s *shard) free(d *database, limit int) (n int, more bool) {
+	for n < limit {
+		d.cursor = d.table.Scan(d.cursor, func(slot table.Slot) {
+			s.dropRecord(s.openRecord(d.table.Ref(slot)), d.table.Fresh(slot), false)
+			n++
+		})
+		if d.cursor == 0 {
+			s.freeIndexes(d)
+			return n, false
+		}
+	}
+	return n, true
+}
+
+// freeIndexes frees the expiry index and the table of a database without keys.
+func (s *shard) freeIndexes(d *database) {
+	d.wheel.drop()
+	if d.old != nil {
+		d.old.drop()
+		d.old = nil
+	}
+	d.table.Drop()
+}

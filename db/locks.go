@@ -1,0 +1,48 @@
+package db
+
+import (
+	"math/bits"
+
+	"heddle/db/invariants"
+)
+
+// LockSet is a set of shards, a bit each.
+type LockSet uint64
+
+// Has reports whether shard i is in the set.
+func (l LockSet) Has(i int) bool { return l>>uint(i)&1 != 0 }
+
+// With returns the set with shard i in it.
+func (l LockSet) With(i int) LockSet { return l | 1<<uint(i) }
+
+// AllShards returns the set of all shards.
+func (ks *Keyspace) AllShards() LockSet { return LockSet(1)<<uint(len(ks.shards)-1)<<1 - 1 }
+
+// Lock locks the shards of a set, in ascending order. See LOCKS.md.
+func (ks *Keyspace) Lock(set LockSet) {
+	if invariants.Enabled {
+		holdOrder(ks, set)
+	}
+	for ; set != 0; set &= set - 1 {
+		ks.shards[bits.TrailingZeros64(uint64(set))].mu.Lock()
+	}
+}
+
+// Unlock gives the shards of a set back.
+func (ks *Keyspace) Unlock(set LockSet) {
+	if invariants.Enabled {
+		dropOrder(ks, set)
+	}
+	for ; set != 0; set &= set - 1 {
+		ks.shards[bits.TrailingZeros64(uint64(set))].mu.Unlock()
+	}
+}
+
+// lockShard locks a single shard.
+func (ks *Keyspace) lockShard(i int) *shard {
+	ks.Lock(1 << uint(i))
+	return &ks.shards[i]
+}
+
+// unlockShard gives a single shard back.
+func (ks *Keyspace) unlockShard(i int) { ks.Unlock(1 << uint(i)) }

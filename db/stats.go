@@ -1,0 +1,88 @@
+package db
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// counters count what happens in a shard, under its lock.
+type counters struct {
+	hits, misses, expired, evicted, dirty, moved int64
+}
+
+// globalStats count what belongs to no shard.
+type globalStats struct {
+	exhausted atomic.Int64
+	dirtyBase atomic.Int64
+}
+
+// Stats are totals over all shards.
+type Stats struct {
+	Hits, Misses     int64
+	Expired, Evicted int64
+	Dirty            int64 // changes since the start
+	LazyPending      int64 // keys that wait to be freed in the background
+	LazyFreed        int64 // keys that were
+	Moved            int64 // records moved to empty half-empty slabs
+	EvictExhausted   int64 // times that eviction ran out of keys to evict
+	StaleTimers      int64 // entries of the expiry index that lead nowhere
+}
+
+// Stats adds up the statistics of all shards.
+func (ks *Keyspace) Stats() (st Stats) {
+	for i := range ks.shards {
+		s := ks.lockShard(i)
+		c := &s.counts
+		st.Hits += c.hits
+		st.Misses += c.misses
+		st.Expired += c.expired
+		st.Evicted += c.evicted
+		st.Dirty += c.dirty
+		st.Moved += c.moved
+		for db := range s.dbs {
+			if d := s.dbs[db].Load(); d != nil {
+				st.StaleTimers += max(d.wheel.entries-d.expires, 0)
+			}
+		}
+		ks.unlockShard(i)
+	}
+	st.LazyPending, st.LazyFreed = ks.lazy.pending.Load(), ks.lazy.freed.Load()
+	st.EvictExhausted = ks.global.exhausted.Load()
+	return st
+}
+
+// ResetStats sets all counters to zero but Dirty, as CONFIG RESETSTAT does.
+func (ks *Keyspace) ResetStats() {
+	for i := range ks.shards {
+		s := ks.lockShard(i)
+		s.counts = counters{dirty: s.counts.dirty}
+		ks.unlockShard(i)
+	}
+	ks.lazy.freed.Store(0)
+	ks.global.exhausted.Store(0)
+}
+
+// Used returns the bytes in use: records, tables, indexes, large collections,
+// and what others reported by AddOverhead.
+func (ks *Keyspace) Used() int64 {
+	return ks.heap.Used() + ks.objects.Load() + ks.overhead.Load()
+}
+
+// AddOverhead adds to what Used returns: client buffers, the oplog and the like.
+func (ks *Keyspace) AddOverhead(n int64) { ks.overhead.Add(n) }
+
+// Overhead returns what was added by AddOverhead.
+func (ks *Keyspace) Overhead() int64 { return ks.overhead.Load() }
+
+// lowest returns the first shard of a set, the first of all if the set is empty.
+func (ks *Keyspace) lowest(set LockSet) *shard {
+	return &ks.shards[bits.TrailingZeros64(uint64(set))&int(ks.mask)]
+}
+
+// random returns a random number; any goroutine may ask.
+func (ks *Keyspace) random() uint64 {
+	x := ks.rands.Add(0x9e3779b97f4a7c15)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

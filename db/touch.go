@@ -1,0 +1,53 @@
+package db
+
+import "heddle/db/table"
+
+// A Toucher loads what a batch of commands will need into the processor's
+// caches before the first of them runs: for all keys their segments, then their
+// slots, then their records, so that the cache misses of many keys overlap. It
+// takes no lock and its results are thrown away: it is a hint.
+type Toucher struct {
+	ks   *Keyspace
+	keys []touched
+	sink uint64
+}
+
+type touched struct {
+	table *table.Table
+	hash  uint64
+}
+
+// NewToucher returns a Toucher for one executor.
+func (ks *Keyspace) NewToucher() *Toucher { return &Toucher{ks: ks} }
+
+// Add puts a key on the list and returns its hash.
+func (t *Toucher) Add(db int, key []byte) uint64 {
+	hash := t.ks.Hash(key)
+	if d := t.ks.shards[hash&t.ks.mask].dbs[db].Load(); d != nil {
+		t.keys = append(t.keys, touched{d.table, hash})
+	}
+	return hash
+}
+
+// Run touches all keys on the list and empties it. A single key gains nothing
+// and is left alone.
+func (t *Toucher) Run() {
+	if len(t.keys) > 1 {
+		t.run()
+	}
+	t.keys = t.keys[:0]
+}
+
+func (t *Toucher) run() {
+	var sum uint64
+	for _, k := range t.keys {
+		sum += k.table.TouchSegment(k.hash)
+	}
+	for _, k := range t.keys {
+		sum += k.table.TouchSlot(k.hash)
+	}
+	for _, k := range t.keys {
+		sum += k.table.TouchRecord(k.hash)
+	}
+	t.sink = sum
+}

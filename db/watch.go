@@ -1,0 +1,218 @@
+package db
+
+import "sync/atomic"
+
+// A Watcher is a connection's side of WATCH: it becomes dirty when a key that
+// it watches is changed. Only its connection calls Watch and Unwatch.
+type Watcher struct {
+	dirty    atomic.Bool
+	deadline Millis // the first instant at which a watched key is expired; 0: none
+	entries  []*watchEntry
+}
+
+// Dirty reports whether a watched key was changed.
+func (w *Watcher) Dirty() bool { return w.dirty.Load() }
+
+// DirtyAt is Dirty, or true when a watched key expired after it was watched.
+func (w *Watcher) DirtyAt(now Millis) bool {
+	return w.dirty.Load() || w.deadline != 0 && now > w.deadline
+}
+
+// Watching reports whether there are watched keys.
+func (w *Watcher) Watching() bool { return len(w.entries) > 0 }
+
+// watchEntry is one watched key of one watcher.
+type watchEntry struct {
+	watcher *Watcher
+	shard   *shard
+	key     dbKey
+	// expired says that the key was there, but expired, when it was watched:
+	// that it goes is no change then.
+	expired bool
+}
+
+// dbKey is a key of a database.
+type dbKey struct {
+	db  int
+	key string
+}
+
+// watchTable holds what is watched and awaited in a shard, under its lock.
+type watchTable struct {
+	used    bool // not empty
+	entries map[dbKey][]*watchEntry
+	awaited map[dbKey]int
+}
+
+func (t *watchTable) update() { t.used = len(t.entries)+len(t.awaited) > 0 }
+
+// Watch makes w watch a key of a database from the instant now on.
+func (ks *Keyspace) Watch(w *Watcher, db int, key []byte, now Millis) {
+	for _, e := range w.entries {
+		if e.key.db == db && e.key.key == string(key) {
+			return
+		}
+	}
+	h := ks.Hash(key)
+	s := ks.lockShard(ks.ShardOf(h))
+	defer ks.unlockShard(s.id)
+	e := &watchEntry{watcher: w, shard: s, key: dbKey{db, string(key)}}
+	if at, ok := s.deadline(db, h, key); ok {
+		e.expired = now > at
+		if !e.expired && (w.deadline == 0 || at < w.deadline) {
+			w.deadline = at
+		}
+	}
+	w.entries = append(w.entries, e)
+	t := &s.watched
+	if t.entries == nil {
+		t.entries = map[dbKey][]*watchEntry{}
+	}
+	t.entries[e.key] = append(t.entries[e.key], e)
+	t.update()
+}
+
+// deadline returns when a key expires; false if it is not there or has no deadline.
+func (s *shard) deadline(db int, hash uint64, key []byte) (Expiry, bool) {
+	d := s.dbs[db].Load()
+	if d == nil {
+		return 0, false
+	}
+	slot, ok := d.table.Find(hash, key)
+	if !ok {
+		return 0, false
+	}
+	r := s.openRecord(d.table.Ref(slot))
+	return r.expire(), r.flags()&flagExpire != 0
+}
+
+// Unwatch makes w watch nothing any more, and clean.
+func (ks *Keyspace) Unwatch(w *Watcher) {
+	for _, e := range w.entries {
+		ks.lockShard(e.shard.id)
+		e.shard.watched.drop(e)
+		ks.unlockShard(e.shard.id)
+	}
+	w.entries, w.deadline = nil, 0
+	w.dirty.Store(false)
+}
+
+func (t *watchTable) drop(e *watchEntry) {
+	l := t.entries[e.key]
+	for i := range l {
+		if l[i] == e {
+			l[i] = l[len(l)-1]
+			l[len(l)-1] = nil
+			l = l[:len(l)-1]
+			break
+		}
+	}
+	if len(l) == 0 {
+		delete(t.entries, e.key)
+	} else {
+		t.entries[e.key] = l
+	}
+	t.update()
+}
+
+// Await asks for Hooks.Ready when key is written, until Unawait was called as
+// often as Await.
+func (ks *Keyspace) Await(db int, key []byte) {
+	s := ks.lockShard(ks.ShardOf(ks.Hash(key)))
+	defer ks.unlockShard(s.id)
+	s.watched.await(db, key)
+}
+
+// Await is Keyspace.Await for a key of the transaction's database, whose shard
+// is locked: a command that parks asks for it before it gives the lock back, so
+// that it misses no write.
+func (t *Tx) Await(key []byte) { t.shardOf(key).watched.await(t.db, key) }
+
+func (t *watchTable) await(db int, key []byte) {
+	if t.awaited == nil {
+		t.awaited = map[dbKey]int{}
+	}
+	t.awaited[dbKey{db, string(key)}]++
+	t.update()
+}
+
+// Unawait takes an Await back.
+func (ks *Keyspace) Unawait(db int, key []byte) {
+	s := ks.lockShard(ks.ShardOf(ks.Hash(key)))
+	defer ks.unlockShard(s.id)
+	t, k := &s.watched, dbKey{db, string(key)}
+	if t.awaited[k]--; t.awaited[k] <= 0 {
+		delete(t.awaited, k)
+	}
+	t.update()
+}
+
+// changed tells those who watch or await a key that it was changed.
+func (t *watchTable) changed(s *shard, db int, key []byte) {
+	k := dbKey{db, string(key)}
+	for _, e := range t.entries[k] {
+		if e.expired && !s.has(db, key) {
+			e.expired = false // it was as good as gone before
+			continue
+		}
+		e.watcher.dirty.Store(true)
+	}
+	if t.awaited[k] > 0 && s.ks.hooks.Ready != nil {
+		s.ks.hooks.Ready(db, key)
+	}
+}
+
+// has reports whether a key is stored, expired or not.
+func (s *shard) has(db int, key []byte) bool {
+	d := s.dbs[db].Load()
+	if d == nil {
+		return false
+	}
+	_, ok := d.table.Find(s.ks.Hash(key), key)
+	return ok
+}
+
+// replaced marks the watchers of a database whose content becomes that of
+// another (-1: empty). It runs before the exchange.
+func (t *watchTable) replaced(s *shard, db, by int, now Millis) {
+	for k, l := range t.entries {
+		if k.db != db {
+			continue
+		}
+		had, has, expired := s.has(db, []byte(k.key)), false, false
+		if by >= 0 {
+			has = s.has(by, []byte(k.key))
+			at, timed := s.deadline(by, s.ks.Hash([]byte(k.key)), []byte(k.key))
+			expired = timed && now > at
+		}
+		if had || has {
+			for _, e := range l {
+				e.replaced(had, has, expired)
+			}
+		}
+	}
+	if by < 0 || s.ks.hooks.Ready == nil {
+		return
+	}
+	for k := range t.awaited {
+		if k.db == db && s.has(by, []byte(k.key)) {
+			s.ks.hooks.Ready(db, []byte(k.key))
+		}
+	}
+}
+
+// replaced marks the watcher of a key whose database is exchanged: had and has
+// say whether the key was there and will be, expired that it comes as expired.
+// A key that was expired when watched and stays so, or goes, is no change, nor
+// is an absent one that comes as expired.
+func (e *watchEntry) replaced(had, has, expired bool) {
+	switch {
+	case e.expired && !has:
+		e.expired = false
+	case e.expired && expired:
+	case !e.expired && !had && expired:
+		e.expired = true
+	default:
+		e.watcher.dirty.Store(true)
+	}
+}

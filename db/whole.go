@@ -1,0 +1,266 @@
+package db
+
+import "heddle/db/table"
+
+// whole implements Whole: over all shards, locking for itself, or, if held,
+// under locks that the caller has.
+type whole struct {
+	ks   *Keyspace
+	tx   *Tx // whose locks are held; nil if none are
+	time Millis
+}
+
+// Whole returns the whole keyspace as of an instant; it locks for itself.
+func (ks *Keyspace) Whole(now Millis) Whole { return &whole{ks: ks, time: now} }
+
+// Whole returns the whole keyspace for a transaction that has all shards locked.
+func (t *Tx) Whole() Whole { return &whole{ks: t.ks, tx: t.root} }
+
+func (w *whole) now() Millis {
+	if w.tx != nil {
+		return w.tx.now
+	}
+	return w.time
+}
+
+// lock locks a shard unless that was done.
+func (w *whole) lock(i int) *shard {
+	if w.tx == nil {
+		return w.ks.lockShard(i)
+	}
+	return &w.ks.shards[i]
+}
+
+func (w *whole) unlock(i int) {
+	if w.tx == nil {
+		w.ks.unlockShard(i)
+	}
+}
+
+// lockAll locks all shards unless that was done.
+func (w *whole) lockAll() {
+	if w.tx == nil {
+		w.ks.Lock(w.ks.AllShards())
+		return
+	}
+	for _, o := range w.tx.others {
+		if o != nil {
+			o.cur.ok = false
+		}
+	}
+	w.tx.cur.ok = false
+}
+
+func (w *whole) unlockAll() {
+	if w.tx == nil {
+		w.ks.Unlock(w.ks.AllShards())
+	}
+}
+
+// sum adds something up over the shards' shares of a database.
+func (w *whole) sum(db int, fn func(d *database)) {
+	for i := range w.ks.shards {
+		s := w.lock(i)
+		if d := s.dbs[db].Load(); d != nil {
+			fn(d)
+		}
+		w.unlock(i)
+	}
+}
+
+// Databases returns the number of databases.
+func (w *whole) Databases() int { return w.ks.databases }
+
+// Len counts the keys of a database.
+func (w *whole) Len(db int) (n int64) {
+	w.sum(db, func(d *database) { n += int64(d.table.Len()) })
+	return n
+}
+
+// Expires counts the keys of a database that have a time to live.
+func (w *whole) Expires(db int) (n int64) {
+	w.sum(db, func(d *database) { n += d.expires })
+	return n
+}
+
+// AvgTTL returns the mean time to live.
+func (w *whole) AvgTTL(db int) Millis {
+	var sum, n int64
+	w.sum(db, func(d *database) {
+		s, k := d.avgTTL(w.now())
+		sum, n = sum+s, n+k
+	})
+	if n == 0 {
+		return 0
+	}
+	return Millis(max(sum/n, 0))
+}
+
+// Scan visits keys from a cursor on. The cursor's lowest part is the shard,
+// above it stands the table's own.
+func (w *whole) Scan(db int, cursor uint64, count int, fn func(key []byte, t Type)) uint64 {
+	n := uint64(len(w.ks.shards))
+	i, at := int(cursor%n), cursor/n
+	for left := count; ; {
+		at = w.scanShard(i, db, at, &left, fn)
+		if at == 0 {
+			if i++; i == int(n) {
+				return 0
+			}
+		}
+		if left <= 0 {
+			return at*n + uint64(i)
+		}
+	}
+}
+
+// scanShard visits keys of one shard, and counts left down for each.
+func (w *whole) scanShard(i, db int, at uint64, left *int, fn func(key []byte, t Type)) uint64 {
+	s := w.lock(i)
+	defer w.unlock(i)
+	d := s.dbs[db].Load()
+	if d == nil {
+		return 0
+	}
+	for {
+		at = d.table.Scan(at, func(slot table.Slot) {
+			*left--
+			r := s.openRecord(d.table.Ref(slot))
+			if !r.expired(w.now()) {
+				fn(r.key(), r.typ())
+			}
+		})
+		if at == 0 || *left <= 0 {
+			return at
+		}
+	}
+}
+
+// Each visits every key as of one instant.
+func (w *whole) Each(db int, fn func(key []byte, t Type) bool) {
+	var sn *Snapshot
+	if w.tx == nil {
+		sn = w.ks.Snapshot(nil)
+	} else {
+		sn = w.ks.SnapshotLocked()
+	}
+	defer sn.close(w.tx != nil)
+	now := w.now()
+	sn.Each(db, func(it *Item) bool {
+		if it.Expire != NoExpiry && now > it.Expire {
+			return true
+		}
+		return fn(it.Key, it.Type)
+	})
+}
+
+// RandomKey appends a random key to dst.
+func (w *whole) RandomKey(db int, dst []byte) ([]byte, bool) {
+	const tries = 100
+	for range tries {
+		total := w.Len(db)
+		if total == 0 {
+			return dst, false
+		}
+		n := int64(w.ks.random() % uint64(total))
+		if key, ok := w.nth(db, n, dst); ok {
+			return key, true
+		}
+	}
+	return dst, false
+}
+
+// nth appends a random key of the shard that holds the nth key of a database.
+// An expired one is not taken, but removed.
+func (w *whole) nth(db int, n int64, dst []byte) (key []byte, ok bool) {
+	for i := range w.ks.shards {
+		s := w.lock(i)
+		d := s.dbs[db].Load()
+		var size int64
+		if d != nil {
+			size = int64(d.table.Len())
+		}
+		if n < size {
+			key, ok = s.randomKey(db, d, w.now(), dst)
+			w.unlock(i)
+			return key, ok
+		}
+		n -= size
+		w.unlock(i)
+	}
+	return dst, false
+}
+
+func (s *shard) randomKey(db int, d *database, now Millis, dst []byte) ([]byte, bool) {
+	at, found := d.table.Random(s.ks.random)
+	if !found {
+		return dst, false
+	}
+	r := s.openRecord(d.table.Ref(at))
+	if r.expired(now) {
+		s.scratch = append(s.scratch[:0], r.key()...)
+		s.expire(db, d, at, s.scratch)
+		return dst, false
+	}
+	return append(dst, r.key()...), true
+}
+
+// Flush empties a database, or all if db is -1.
+func (w *whole) Flush(db int, async bool) int64 {
+	w.lockAll()
+	work, n := w.detach(db)
+	if !async {
+		for _, d := range work {
+			for more := true; more; {
+				_, more = d.shard.free(d.db, lazyBatch)
+			}
+		}
+	}
+	w.unlockAll()
+	if async {
+		w.ks.lazy.push(work)
+	}
+	return n
+}
+
+// detach takes databases out of use.
+func (w *whole) detach(db int) (work []detached, keys int64) {
+	for i := range w.ks.shards {
+		s := &w.ks.shards[i]
+		for j := range s.dbs {
+			if db >= 0 && j != db {
+				continue
+			}
+			if s.watched.used {
+				s.watched.replaced(s, j, -1, w.now())
+			}
+			d := s.dbs[j].Swap(nil)
+			if d == nil {
+				continue
+			}
+			keys += int64(d.table.Len())
+			d.cursor = 0
+			work = append(work, detached{s, d})
+		}
+	}
+	return work, keys
+}
+
+// Swap exchanges two databases.
+func (w *whole) Swap(a, b int) {
+	if a == b {
+		return
+	}
+	w.lockAll()
+	defer w.unlockAll()
+	for i := range w.ks.shards {
+		s := &w.ks.shards[i]
+		if s.watched.used {
+			s.watched.replaced(s, a, b, w.now())
+			s.watched.replaced(s, b, a, w.now())
+		}
+		da, db := s.dbs[a].Load(), s.dbs[b].Load()
+		s.dbs[a].Store(db)
+		s.dbs[b].Store(da)
+	}
+}

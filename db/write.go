@@ -1,0 +1,216 @@
+package db
+
+import "heddle/db/table"
+
+// Delete removes the key.
+func (t *Tx) Delete(key []byte) bool {
+	if !t.find(key) {
+		return false
+	}
+	c := &t.cur
+	c.ok = false
+	c.s.remove(c.d, c.slot, false)
+	return true
+}
+
+// SetExpire sets or removes the time to live.
+func (t *Tx) SetExpire(key []byte, at Expiry) bool {
+	if !t.find(key) {
+		return false
+	}
+	c := &t.cur
+	old := c.rec.expire()
+	switch {
+	case at == KeepExpiry || at == old:
+		return true
+	case at != NoExpiry && old != NoExpiry && c.d.table.Fresh(c.slot):
+		t.setDeadline(at)
+		return true
+	}
+	return t.reshape(at)
+}
+
+// reshape gives the record at t.cur another deadline, or none, in a new block.
+func (t *Tx) reshape(at Expiry) bool {
+	c := &t.cur
+	old := c.rec
+	n := len(old.val())
+	r, ok := t.remake(shape{typ: old.typ(), kind: old.kind(), vlen: n, room: n}, at)
+	if !ok {
+		return false
+	}
+	copy(r.val(), old.val())
+	t.settleShared(r)
+	return true
+}
+
+// settleShared puts at t.cur a record that has the value of the old one. A
+// handle moves over; where a snapshot keeps the old one, it is doubled.
+func (t *Tx) settleShared(r record) {
+	c := &t.cur
+	if r.kind().hasHandle() && !c.d.table.Fresh(c.slot) {
+		r.setHandle(c.s.handles.dup(c.rec.handle()))
+	}
+	t.settleMoved(r, true)
+}
+
+// Rename moves a value to another key.
+func (t *Tx) Rename(from, to []byte) (bool, error) {
+	if !t.find(from) {
+		return false, nil
+	}
+	if string(from) == string(to) {
+		return true, nil
+	}
+	c := &t.cur
+	clock := c.d.table.Clock(c.slot)
+	moved := c.rec.kind().hasHandle() && c.d.table.Fresh(c.slot) && c.s == t.shardOf(to)
+	var err error
+	if moved {
+		err = t.put(to, &value{typ: c.rec.typ(), kind: c.rec.kind(), handle: c.rec.handle()}, c.rec.expire())
+	} else {
+		err = t.copyTo(t, to)
+	}
+	if err != nil {
+		return true, err
+	}
+	c.d.table.SetClock(c.slot, clock)
+	if t.find(from) {
+		c.ok = false
+		c.s.remove(c.d, c.slot, moved)
+	}
+	return true, nil
+}
+
+// Copy copies a value and its time to live to a key of a database.
+func (t *Tx) Copy(from []byte, db int, to []byte) (bool, error) {
+	if !t.access(from) {
+		return false, nil
+	}
+	dst := t.In(db).(*Tx)
+	if dst == t && string(from) == string(to) {
+		return true, nil
+	}
+	return true, t.copyTo(dst, to)
+}
+
+// copyTo stores the value at t.cur, and its time to live, under another key.
+func (t *Tx) copyTo(dst *Tx, to []byte) error {
+	r := t.cur.rec
+	v := value{typ: r.typ(), kind: r.kind()}
+	at := r.expire()
+	if !v.kind.hasHandle() {
+		if v.kind == kindInt {
+			v.n = r.int()
+		} else {
+			v.b = r.val()
+		}
+		return dst.put(to, &v, at)
+	}
+	h := t.cur.s.handles.list[r.handle()]
+	if h.big != nil {
+		h.big.Retain()
+		return dst.putHandle(to, v.typ, v.kind, handle{big: h.big}, at)
+	}
+	return dst.putHandle(to, v.typ, v.kind, handle{obj: h.obj.Clone()}, at)
+}
+
+// Touched says that key was changed.
+func (t *Tx) Touched(key []byte, class Class, event string) {
+	r := t.root
+	r.changes++
+	if r.edited {
+		t.recount(key, class, event)
+	} else if event != "" && t.ks.hooks.Event != nil {
+		t.ks.hooks.Event(t.db, class, event, key)
+	}
+	if s := t.shardOf(key); s.watched.used {
+		s.watched.changed(s, t.db, key)
+	}
+}
+
+// recount is Touched where collections were changed: their size is counted
+// anew, and an empty one is removed, which is an event of its own.
+func (t *Tx) recount(key []byte, class Class, event string) {
+	empty := false
+	if t.find(key) && t.cur.rec.kind() == kindObject {
+		c := &t.cur
+		c.s.handles.resize(c.rec.handle())
+		empty = c.s.handles.object(c.rec.handle()).Len() == 0
+	}
+	t.Event(class, event, key)
+	if empty {
+		t.Delete(key)
+		t.Event(ClassGeneric, "del", key)
+	}
+}
+
+// Dirty adds n changes to the count.
+func (t *Tx) Dirty(n int64) { t.root.changes += n }
+
+// Event publishes a keyspace event without marking a change.
+func (t *Tx) Event(class Class, event string, key []byte) {
+	if event != "" && t.ks.hooks.Event != nil {
+		t.ks.hooks.Event(t.db, class, event, key)
+	}
+}
+
+// remove deletes the key at a slot of database d. moved says that its handle
+// lives on in another record.
+func (s *shard) remove(d *database, slot table.Slot, moved bool) {
+	rec := s.openRecord(d.table.Ref(slot))
+	fresh := d.table.Fresh(slot)
+	if at := rec.expire(); at != NoExpiry {
+		d.retime(0, at, true, NoExpiry, 0)
+	}
+	d.table.Delete(slot)
+	s.dropRecord(rec, fresh, moved)
+}
+
+// dropRecord gives a record that left the table back, now or, if a snapshot
+// may read it, when the snapshot is closed. moved says that a handle lives on
+// in another record.
+func (s *shard) dropRecord(rec record, fresh, moved bool) {
+	if !fresh {
+		s.retired.add(s.epochs.Current(), rec.ref)
+		s.ks.kept.Add(s.footprint(&rec))
+		return
+	}
+	if rec.kind().hasHandle() && !moved {
+		s.handles.drop(rec.handle())
+	}
+	s.arena.Free(rec.ref)
+}
+
+// footprint is the memory that goes with a record.
+func (s *shard) footprint(rec *record) int64 {
+	n := int64(s.ks.heap.Cap(rec.ref))
+	switch rec.kind() {
+	case kindBig:
+		n += s.handles.big(rec.handle()).memSize()
+	case kindObject:
+		n += s.handles.list[rec.handle()].size
+	}
+	return n
+}
+
+// expire removes the key at slot because its time has come.
+func (s *shard) expire(db int, d *database, slot table.Slot, key []byte) {
+	s.remove(d, slot, false)
+	s.counts.expired++
+	s.lost(db, key, ClassExpired, "expired", s.ks.hooks.Expired)
+}
+
+// lost tells of a key that the engine removed.
+func (s *shard) lost(db int, key []byte, class Class, event string, hook func(int, []byte)) {
+	h := &s.ks.hooks
+	if hook != nil {
+		hook(db, key)
+	}
+	if h.Event != nil {
+		h.Event(db, class, event, key)
+	}
+	if s.watched.used {
+		s.watched.changed(s, db, key)
+	}
+}
