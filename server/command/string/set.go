@@ -1,0 +1,286 @@
+package str
+
+import (
+	"strconv"
+
+	"heddle/db"
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+// SET key value [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]
+func setSpec() *command.Spec {
+	spec := &command.Spec{
+		Name: "set", Arity: -3, Keys: command.Key(1, command.KeyRW|command.KeyAccess|command.KeyUpdate|command.KeyVariableFlags),
+		Flags: command.DenyOOM | command.Quick, ACL: command.CatString, Group: "string", Write: set,
+	}
+	spec.Keys[0].Notes = "RW and ACCESS due to the optional `GET` argument"
+	return spec
+}
+
+func set(c *command.Call, tx db.Txn) error {
+	key, val := c.Args.Key(), c.Args.Bytes()
+	if c.Args.More() {
+		return setWithOptions(c, tx, key, val)
+	}
+	if err := tx.SetString(key, val, db.NoExpiry); err != nil {
+		return err
+	}
+	tx.Touched(key, db.ClassString, "set")
+	c.Reply.OK()
+	return nil
+}
+
+func setWithOptions(c *command.Call, tx db.Txn, key, val []byte) error {
+	o := parseSetOptions(&c.Args)
+	err := c.Args.Done()
+	if err != nil {
+		return err
+	}
+	at := db.NoExpiry
+	switch {
+	case o.keep:
+		at = db.KeepExpiry
+	case o.unit != unitNone:
+		if at, err = o.deadline(c, tx.Now()); err != nil {
+			return err
+		}
+	}
+	if o.get {
+		if _, err = replyCurrent(c, tx, key); err != nil {
+			return err
+		}
+	}
+	if (o.nx || o.xx) && (tx.Type(key) != db.TypeNone) != o.xx {
+		if !o.get {
+			c.Reply.Null()
+		}
+		return nil
+	}
+	if err = store(c, tx, key, val, at); err != nil {
+		return err
+	}
+	if !o.get {
+		c.Reply.OK()
+	}
+	return nil
+}
+
+// store sets key, tells it, and names the effect: free of conditions, its time
+// to live as an instant.
+func store(c *command.Call, tx db.Txn, key, val []byte, at db.Expiry) error {
+	if err := tx.SetString(key, val, at); err != nil {
+		return err
+	}
+	tx.Touched(key, db.ClassString, "set")
+	switch at {
+	case db.NoExpiry:
+		c.ReplicateAs(wordSet, key, val)
+	case db.KeepExpiry:
+		c.ReplicateAs(wordSet, key, val, wordKeepTTL)
+	default:
+		tx.Event(db.ClassGeneric, "expire", key)
+		c.ReplicateAs(wordSet, key, val, wordPXAt, strconv.AppendInt(nil, int64(at), 10))
+	}
+	return nil
+}
+
+// SETEX key seconds value
+func setexSpec() *command.Spec {
+	return &command.Spec{
+		Name: "setex", Arity: 4, Keys: command.Key(1, command.KeyOW|command.KeyUpdate),
+		Flags: command.DenyOOM | command.Quick, ACL: command.CatString, Group: "string", Write: setex,
+	}
+}
+
+func setex(c *command.Call, tx db.Txn) error { return setFor(c, tx, unitEX) }
+
+// PSETEX key milliseconds value
+func psetexSpec() *command.Spec {
+	return &command.Spec{
+		Name: "psetex", Arity: 4, Keys: command.Key(1, command.KeyOW|command.KeyUpdate),
+		Flags: command.DenyOOM | command.Quick, ACL: command.CatString, Group: "string", Write: psetex,
+	}
+}
+
+func psetex(c *command.Call, tx db.Txn) error { return setFor(c, tx, unitPX) }
+
+func setFor(c *command.Call, tx db.Txn, u unit) error {
+	key, n, val := c.Args.Key(), c.Args.Int(), c.Args.Bytes()
+	if err := c.Args.Done(); err != nil {
+		return err
+	}
+	at, err := deadline(c, n, u, tx.Now())
+	if err != nil {
+		return err
+	}
+	if err = store(c, tx, key, val, at); err != nil {
+		return err
+	}
+	c.Reply.OK()
+	return nil
+}
+
+// SETNX key value
+func setnxSpec() *command.Spec {
+	return &command.Spec{
+		Name: "setnx", Arity: 3, Keys: command.Key(1, command.KeyOW|command.KeyInsert),
+		Flags: command.Fast | command.DenyOOM, ACL: command.CatString, Group: "string", Write: setnx,
+	}
+}
+
+func setnx(c *command.Call, tx db.Txn) error {
+	key, val := c.Args.Key(), c.Args.Bytes()
+	if tx.Type(key) != db.TypeNone {
+		c.Reply.Int(0)
+		return nil
+	}
+	if err := store(c, tx, key, val, db.NoExpiry); err != nil {
+		return err
+	}
+	c.Reply.Int(1)
+	return nil
+}
+
+// MSET key value [key value ...]
+func msetSpec() *command.Spec {
+	return &command.Spec{
+		Name: "mset", Arity: -3, Keys: command.Range(1, -1, 2, command.KeyOW|command.KeyUpdate),
+		Flags: command.DenyOOM, ACL: command.CatString, Group: "string", Write: mset,
+		Tips: []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
+	}
+}
+
+func mset(c *command.Call, tx db.Txn) error {
+	pairs := c.Args.Rest()
+	if len(pairs)%2 != 0 {
+		return wrongArity(c)
+	}
+	if err := storePairs(c, tx, pairs); err != nil {
+		return err
+	}
+	c.Reply.OK()
+	return nil
+}
+
+// MSETNX key value [key value ...]
+func msetnxSpec() *command.Spec {
+	return &command.Spec{
+		Name: "msetnx", Arity: -3, Keys: command.Range(1, -1, 2, command.KeyOW|command.KeyInsert),
+		Flags: command.DenyOOM, ACL: command.CatString, Group: "string", Write: msetnx,
+	}
+}
+
+func msetnx(c *command.Call, tx db.Txn) error {
+	pairs := c.Args.Rest()
+	if len(pairs)%2 != 0 {
+		return wrongArity(c)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if tx.Type(pairs[i]) != db.TypeNone {
+			c.Reply.Int(0)
+			return nil
+		}
+	}
+	if err := storePairs(c, tx, pairs); err != nil {
+		return err
+	}
+	c.Reply.Int(1)
+	return nil
+}
+
+func storePairs(c *command.Call, tx db.Txn, pairs [][]byte) error {
+	for i := 0; i < len(pairs); i += 2 {
+		if err := store(c, tx, pairs[i], pairs[i+1], db.NoExpiry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func wrongArity(c *command.Call) error {
+	return command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.Name)
+}
+
+// SETRANGE key offset value
+func setrangeSpec(maxBulk func() int64) *command.Spec {
+	return &command.Spec{
+		Name: "setrange", Arity: 4, Keys: command.Key(1, command.KeyRW|command.KeyUpdate),
+		Flags: command.DenyOOM, ACL: command.CatString, Group: "string",
+		Write: func(c *command.Call, tx db.Txn) error { return setrange(c, tx, maxBulk()) },
+	}
+}
+
+const errOffset resp.Error = "ERR offset is out of range"
+
+func setrange(c *command.Call, tx db.Txn, most int64) error {
+	key, at, val := c.Args.Key(), c.Args.Int(), c.Args.Bytes()
+	if err := c.Args.Done(); err != nil {
+		return err
+	}
+	if at < 0 {
+		return errOffset
+	}
+	if len(val) == 0 {
+		s, found, err := tx.Current(key)
+		if err != nil {
+			return err
+		}
+		replyLen(c, s, found)
+		return nil
+	}
+	if t := tx.Type(key); t != db.TypeNone && t != db.TypeString {
+		return db.ErrWrongType
+	}
+	if err := tooLong(at, int64(len(val)), most); err != nil {
+		return err
+	}
+	b, err := tx.Edit(key, int(at)+len(val))
+	if err != nil {
+		return err
+	}
+	copy(b[at:], val)
+	tx.Touched(key, db.ClassString, "setrange")
+	c.Reply.Int(int64(len(b)))
+	return nil
+}
+
+func replyLen(c *command.Call, s db.Str, found bool) {
+	n := 0
+	if found {
+		n = command.StrLen(s)
+	}
+	c.Reply.Int(int64(n))
+}
+
+// APPEND key value
+func appendSpec(maxBulk func() int64) *command.Spec {
+	return &command.Spec{
+		Name: "append", Arity: 3, Keys: command.Key(1, command.KeyRW|command.KeyInsert),
+		Flags: command.Fast | command.DenyOOM, ACL: command.CatString, Group: "string",
+		Write: func(c *command.Call, tx db.Txn) error { return appendTo(c, tx, maxBulk()) },
+	}
+}
+
+func appendTo(c *command.Call, tx db.Txn, most int64) error {
+	key, val := c.Args.Key(), c.Args.Bytes()
+	s, found, err := tx.Current(key)
+	if err != nil {
+		return err
+	}
+	n := len(val)
+	if found {
+		if err = tooLong(int64(command.StrLen(s)), int64(len(val)), most); err != nil {
+			return err
+		}
+		n, err = tx.Append(key, val)
+	} else {
+		err = tx.SetString(key, val, db.NoExpiry)
+	}
+	if err != nil {
+		return err
+	}
+	tx.Touched(key, db.ClassString, "append")
+	c.Reply.Int(int64(n))
+	return nil
+}
