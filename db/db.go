@@ -134,9 +134,15 @@ type Txn interface {
 	SetString(key, val []byte, e Expiry) error
 	// SetInt is SetString of an integer.
 	SetInt(key []byte, n int64, e Expiry) error
+	// SetText is SetString that never takes val for an integer, as INCRBYFLOAT
+	// leaves its result.
+	SetText(key, val []byte, e Expiry) error
 	// SetRaw is SetString that keeps the bytes as they are (encoding raw), as
-	// INCRBYFLOAT, APPEND, SETRANGE leave them.
+	// APPEND, SETRANGE, BITOP leave them.
 	SetRaw(key, val []byte, e Expiry) error
+	// AdoptBig is SetString of a value that stands in memory of its own, which
+	// is taken over with the caller's reference, also when it fails.
+	AdoptBig(key []byte, b *Big, e Expiry) error
 	// Edit returns the bytes of the string at key for change in place, grown
 	// with zeros to at least size bytes, created if absent (encoding raw
 	// afterwards). The time to live stays. ErrWrongType, ErrOutOfMemory.

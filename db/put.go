@@ -204,6 +204,11 @@ func (t *Tx) SetString(key, val []byte, e Expiry) error {
 	if n, ok := parseInt(val); ok {
 		return t.SetInt(key, n, e)
 	}
+	return t.SetText(key, val, e)
+}
+
+// SetText stores a string that is not to become an integer.
+func (t *Tx) SetText(key, val []byte, e Expiry) error {
 	k := kindEmb
 	if len(val) > embMax {
 		k = kindRaw

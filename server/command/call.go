@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"strconv"
 
 	"heddle/db"
 	"heddle/resp"
@@ -20,6 +21,8 @@ type Call struct {
 	bigAt int
 
 	effects  [][][]byte
+	verbatim [1][][]byte
+	scratch  []byte
 	redacted uint64
 	replaced bool
 	silent   bool
@@ -33,7 +36,8 @@ func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
 	if s != nil && s.parent != nil {
 		c.Args.Skip(1)
 	}
-	c.effects, c.replaced, c.silent, c.waiting = c.effects[:0], false, false, false
+	c.effects, c.scratch = c.effects[:0], c.scratch[:0]
+	c.replaced, c.silent, c.waiting = false, false, false
 	c.redacted, c.big = 0, nil
 }
 
@@ -73,7 +77,27 @@ func (c *Call) AnyRedacted() bool { return c.redacted != 0 }
 // before the handler's locks are given back and may be reused after that.
 func (c *Call) ReplicateAs(argv ...[]byte) {
 	c.replaced = true
-	c.effects = append(c.effects, argv)
+	n := len(c.effects)
+	if n == cap(c.effects) {
+		c.effects = append(c.effects, nil)
+	}
+	c.effects = c.effects[:n+1]
+	c.effects[n] = append(c.effects[n][:0], argv...)
+}
+
+// Digits returns n in decimal, Keep a copy of b, both valid until the next
+// command: made for ReplicateAs, in memory that the call reuses.
+func (c *Call) Digits(n int64) []byte {
+	at := len(c.scratch)
+	c.scratch = strconv.AppendInt(c.scratch, n, 10)
+	return c.scratch[at:len(c.scratch):len(c.scratch)]
+}
+
+// Keep is described at Digits.
+func (c *Call) Keep(b []byte) []byte {
+	at := len(c.scratch)
+	c.scratch = append(c.scratch, b...)
+	return c.scratch[at:len(c.scratch):len(c.scratch)]
 }
 
 // ReplicateNothing says that the change need not reach the oplog.
@@ -88,7 +112,8 @@ func (c *Call) Effects() [][][]byte {
 	case c.replaced:
 		return c.effects
 	}
-	return append(c.effects[:0], c.Args.Argv())
+	c.verbatim[0] = c.Args.Argv()
+	return c.verbatim[:]
 }
 
 // ErrParked is what Wait returns; it is no error reply.

@@ -1,8 +1,6 @@
 package str
 
 import (
-	"strconv"
-
 	"heddle/db"
 	"heddle/server/command"
 )
@@ -91,7 +89,7 @@ func expireAt(c *command.Call, tx db.Txn, key []byte, at db.Expiry, u unit) {
 	}
 	tx.SetExpire(key, at)
 	tx.Touched(key, db.ClassGeneric, "expire")
-	c.ReplicateAs(wordPExpireAt, key, strconv.AppendInt(nil, int64(at), 10))
+	c.ReplicateAs(wordPExpireAt, key, c.Digits(int64(at)))
 }
 
 func persist(c *command.Call, tx db.Txn, key []byte) {
@@ -116,13 +114,7 @@ func getset(c *command.Call, tx db.Txn) error {
 	if _, err := replyCurrent(c, tx, key); err != nil {
 		return err
 	}
-	val := c.Args.Bytes()
-	if err := tx.SetString(key, val, db.NoExpiry); err != nil {
-		return err
-	}
-	tx.Touched(key, db.ClassString, "set")
-	c.ReplicateAs(wordSet, key, val)
-	return nil
+	return store(c, tx, key, 2, db.NoExpiry)
 }
 
 // MGET key [key ...]

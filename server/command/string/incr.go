@@ -100,8 +100,8 @@ func incrbyfloat(c *command.Call, tx db.Txn) error {
 		return errInfinite
 	}
 	var buf [64]byte
-	text := now.Append(buf[:0])
-	if err = tx.SetRaw(key, text, db.KeepExpiry); err != nil {
+	text := c.Keep(now.Append(buf[:0]))
+	if err = tx.SetText(key, text, db.KeepExpiry); err != nil {
 		return err
 	}
 	tx.Touched(key, db.ClassString, "incrbyfloat")

@@ -1,8 +1,6 @@
 package str
 
 import (
-	"strconv"
-
 	"heddle/db"
 	"heddle/resp"
 	"heddle/server/command"
@@ -19,11 +17,12 @@ func setSpec() *command.Spec {
 }
 
 func set(c *command.Call, tx db.Txn) error {
-	key, val := c.Args.Key(), c.Args.Bytes()
+	key := c.Args.Key()
+	c.Args.Skip(1)
 	if c.Args.More() {
-		return setWithOptions(c, tx, key, val)
+		return setWithOptions(c, tx, key)
 	}
-	if err := tx.SetString(key, val, db.NoExpiry); err != nil {
+	if err := put(c, tx, key, 2, db.NoExpiry); err != nil {
 		return err
 	}
 	tx.Touched(key, db.ClassString, "set")
@@ -31,7 +30,7 @@ func set(c *command.Call, tx db.Txn) error {
 	return nil
 }
 
-func setWithOptions(c *command.Call, tx db.Txn, key, val []byte) error {
+func setWithOptions(c *command.Call, tx db.Txn, key []byte) error {
 	o := parseSetOptions(&c.Args)
 	err := c.Args.Done()
 	if err != nil {
@@ -57,7 +56,7 @@ func setWithOptions(c *command.Call, tx db.Txn, key, val []byte) error {
 		}
 		return nil
 	}
-	if err = store(c, tx, key, val, at); err != nil {
+	if err = store(c, tx, key, 2, at); err != nil {
 		return err
 	}
 	if !o.get {
@@ -66,12 +65,22 @@ func setWithOptions(c *command.Call, tx db.Txn, key, val []byte) error {
 	return nil
 }
 
-// store sets key, tells it, and names the effect: free of conditions, its time
-// to live as an instant.
-func store(c *command.Call, tx db.Txn, key, val []byte, at db.Expiry) error {
-	if err := tx.SetString(key, val, at); err != nil {
+// put sets key to argument number i, which may stand in memory that the
+// keyspace can keep.
+func put(c *command.Call, tx db.Txn, key []byte, i int, at db.Expiry) error {
+	if b := c.TakeBig(i); b != nil {
+		return tx.AdoptBig(key, b, at)
+	}
+	return tx.SetString(key, c.Args.Argv()[i], at)
+}
+
+// store sets key to argument number i, tells it, and names the effect: free of
+// conditions, its time to live as an instant.
+func store(c *command.Call, tx db.Txn, key []byte, i int, at db.Expiry) error {
+	if err := put(c, tx, key, i, at); err != nil {
 		return err
 	}
+	val := c.Args.Argv()[i]
 	tx.Touched(key, db.ClassString, "set")
 	switch at {
 	case db.NoExpiry:
@@ -80,7 +89,7 @@ func store(c *command.Call, tx db.Txn, key, val []byte, at db.Expiry) error {
 		c.ReplicateAs(wordSet, key, val, wordKeepTTL)
 	default:
 		tx.Event(db.ClassGeneric, "expire", key)
-		c.ReplicateAs(wordSet, key, val, wordPXAt, strconv.AppendInt(nil, int64(at), 10))
+		c.ReplicateAs(wordSet, key, val, wordPXAt, c.Digits(int64(at)))
 	}
 	return nil
 }
@@ -106,7 +115,8 @@ func psetexSpec() *command.Spec {
 func psetex(c *command.Call, tx db.Txn) error { return setFor(c, tx, unitPX) }
 
 func setFor(c *command.Call, tx db.Txn, u unit) error {
-	key, n, val := c.Args.Key(), c.Args.Int(), c.Args.Bytes()
+	key, n := c.Args.Key(), c.Args.Int()
+	c.Args.Skip(1)
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
@@ -114,7 +124,7 @@ func setFor(c *command.Call, tx db.Txn, u unit) error {
 	if err != nil {
 		return err
 	}
-	if err = store(c, tx, key, val, at); err != nil {
+	if err = store(c, tx, key, 3, at); err != nil {
 		return err
 	}
 	c.Reply.OK()
@@ -130,12 +140,12 @@ func setnxSpec() *command.Spec {
 }
 
 func setnx(c *command.Call, tx db.Txn) error {
-	key, val := c.Args.Key(), c.Args.Bytes()
+	key := c.Args.Key()
 	if tx.Type(key) != db.TypeNone {
 		c.Reply.Int(0)
 		return nil
 	}
-	if err := store(c, tx, key, val, db.NoExpiry); err != nil {
+	if err := store(c, tx, key, 2, db.NoExpiry); err != nil {
 		return err
 	}
 	c.Reply.Int(1)
@@ -152,11 +162,10 @@ func msetSpec() *command.Spec {
 }
 
 func mset(c *command.Call, tx db.Txn) error {
-	pairs := c.Args.Rest()
-	if len(pairs)%2 != 0 {
+	if c.Args.Len()%2 != 0 {
 		return wrongArity(c)
 	}
-	if err := storePairs(c, tx, pairs); err != nil {
+	if err := storePairs(c, tx); err != nil {
 		return err
 	}
 	c.Reply.OK()
@@ -182,16 +191,17 @@ func msetnx(c *command.Call, tx db.Txn) error {
 			return nil
 		}
 	}
-	if err := storePairs(c, tx, pairs); err != nil {
+	if err := storePairs(c, tx); err != nil {
 		return err
 	}
 	c.Reply.Int(1)
 	return nil
 }
 
-func storePairs(c *command.Call, tx db.Txn, pairs [][]byte) error {
-	for i := 0; i < len(pairs); i += 2 {
-		if err := store(c, tx, pairs[i], pairs[i+1], db.NoExpiry); err != nil {
+func storePairs(c *command.Call, tx db.Txn) error {
+	argv := c.Args.Argv()
+	for i := 1; i < len(argv); i += 2 {
+		if err := store(c, tx, argv[i], i+1, db.NoExpiry); err != nil {
 			return err
 		}
 	}
