@@ -1,0 +1,183 @@
+package dispatch
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"heddle/db"
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+// Client is the state of one connection. Its methods belong to the goroutine
+// of its Executor, except where they say otherwise.
+type Client struct {
+	// What every command reads, together.
+	w    *resp.Writer
+	db   int
+	mode mode
+	x    *Executor
+	conn Conn
+	e    *Engine
+
+	user     string // "" before authentication
+	multi    *multiState
+	watcher  db.Watcher
+	watching bool
+
+	parked *parked
+
+	id      int64
+	created int64 // seconds
+	shown   shown
+}
+
+// mode is the set of what makes a client different from one that just sends
+// commands. None of it: the short way is open.
+type mode uint32
+
+const (
+	modeMulti     mode = 1 << iota // MULTI was said
+	modeUnauth                     // not authenticated (which matters only if there is a password)
+	modeReplyOff                   // CLIENT REPLY OFF
+	modeReplySkip                  // this command's reply is dropped
+	modeSkipNext                   // the next one's will be
+	modeClosing                    // closes once its replies are sent
+	modeBlocked                    // parked or paused
+	modeMonitor                    // MONITOR
+	modeNoTouch                    // CLIENT NO-TOUCH
+	modeNoEvict                    // CLIENT NO-EVICT
+	modeExec                       // EXEC runs
+	modeDirtyExec                  // a command was refused since MULTI
+	modeGone                       // the connection is closed
+)
+
+// special are the modes with which a command takes the way through all gates.
+const special = modeMulti | modeUnauth | modeReplyOff | modeReplySkip | modeSkipNext | modeClosing | modeBlocked | modeNoTouch | modeGone
+
+// shown is what other goroutines may see of a client. Its owner publishes it,
+// at most once a turn.
+type shown struct {
+	cmd    atomic.Pointer[command.Spec]
+	last   atomic.Int64 // seconds of the last command
+	db     atomic.Int32
+	proto  atomic.Int32
+	multi  atomic.Int32 // queued commands, -1 outside MULTI
+	watch  atomic.Int32
+	queue  atomic.Int64 // bytes of the MULTI queue
+	mode   atomic.Uint32
+	parked atomic.Pointer[parked]
+
+	mu              sync.Mutex
+	name, user      string
+	libName, libVer string
+}
+
+// NewClient starts a session for a new connection, on the goroutine of x.
+func (x *Executor) NewClient(conn Conn) *Client {
+	c := &Client{w: conn.Writer(), x: x, conn: conn, e: x.e}
+	c.shown.proto.Store(2)
+	c.shown.multi.Store(-1)
+	c.greet()
+	c.created = x.e.clock.Wall() / 1e9
+	c.shown.last.Store(c.created)
+	x.e.clients.add(c)
+	return c
+}
+
+// greet gives the client the rights of a new connection.
+func (c *Client) greet() {
+	c.mode |= modeUnauth
+	c.setUser("default")
+	if c.e.Settings().RequirePass == "" {
+		c.mode &^= modeUnauth
+	}
+	c.showMode()
+}
+
+// Close ends the session when the connection is gone. Further calls do nothing.
+func (c *Client) Close() {
+	if c.mode&modeGone != 0 {
+		return
+	}
+	c.mode |= modeGone
+	c.e.clients.remove(c)
+	c.unpark()
+	c.discard()
+	c.e.monitors.remove(c)
+}
+
+// ID is the client's number, unique since the start. From any goroutine.
+func (c *Client) ID() int64 { return c.id }
+
+// Blocked reports whether the client waits: parked by a blocking command, or
+// held back by CLIENT PAUSE. Its further commands must not be run until then.
+func (c *Client) Blocked() bool { return c.mode&modeBlocked != 0 }
+
+// Closing reports whether the connection is to be closed once the replies so
+// far are sent.
+func (c *Client) Closing() bool { return c.mode&modeClosing != 0 }
+
+// Authenticated reports whether the client may run commands that need a user.
+func (c *Client) Authenticated() bool {
+	return c.mode&modeUnauth == 0 || c.e.Settings().RequirePass == ""
+}
+
+// NoEvict reports whether maxmemory-clients spares the client.
+func (c *Client) NoEvict() bool { return c.mode&modeNoEvict != 0 }
+
+// Class tells the kinds of clients apart that client-output-buffer-limit knows.
+type Class int
+
+// The classes of clients.
+const (
+	ClassNormal Class = iota
+	ClassReplica
+	ClassPubSub
+)
+
+// Class is the client's class. A monitor counts as normal, as in Redis.
+func (c *Client) Class() Class { return ClassNormal }
+
+// ReplyOff reports whether the client wants no replies, as connections that
+// answer protocol errors themselves need to know.
+func (c *Client) ReplyOff() bool { return c.mode&(modeReplyOff|modeReplySkip) != 0 }
+
+func (c *Client) showMode() { c.shown.mode.Store(uint32(c.mode)) }
+
+func (c *Client) setUser(name string) {
+	c.user = name
+	c.shown.mu.Lock()
+	c.shown.user = name
+	c.shown.mu.Unlock()
+}
+
+// publish shows other goroutines which command the client ran last.
+func (c *Client) publish(s *command.Spec) {
+	c.shown.cmd.Store(s)
+	c.shown.last.Store(c.x.unix())
+	if uint32(c.mode) != c.shown.mode.Load() {
+		c.showMode()
+	}
+	if c.multi != nil {
+		c.shown.queue.Store(c.multi.bytes())
+		c.shown.multi.Store(int32(len(c.multi.cmds)))
+	} else if c.shown.multi.Load() != -1 {
+		c.shown.queue.Store(0)
+		c.shown.multi.Store(-1)
+	}
+}
+
+// dropReply takes the reply since m back if the client does not want it.
+func (c *Client) dropReply(m resp.Mark) {
+	if c.mode&(modeReplyOff|modeReplySkip) != 0 {
+		c.w.Rewind(m)
+	}
+	if c.mode&(modeReplySkip|modeSkipNext) != 0 {
+		skip := c.mode&modeSkipNext != 0
+		c.mode &^= modeReplySkip | modeSkipNext
+		if skip {
+			c.mode |= modeReplySkip
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// Package dispatch runs commands: it is the one place that looks them up, lets
+// them pass or refuses them, locks their keys, calls them and commits what they
+// did.
+//
+// # The parts
+//
+// The Engine is what all connections share: the command table, the keyspace,
+// settings, the registry of clients, waiters, monitors. An Executor belongs to
+// one goroutine (a worker of the server has one) and owns everything that a
+// command needs while it runs: a transaction, a call, a stats recorder, scratch
+// memory. A Client is the state of one connection; only the goroutine of its
+// Executor touches it, except for what other connections may see (CLIENT
+// LIST), which it publishes.
+//
+// # The life of a command
+//
+// A worker hands RunBatch the commands of one turn, of many clients. The first
+// pass looks each up, finds its keys, hashes them and touches their memory, so
+// that the cache misses of many commands overlap. The second runs them in
+// order. A single-key command of a client in no special state, on a server in
+// no special state, takes the short way (run.go): lock, run, commit, unlock.
+// Everything else passes the gates (gates.go), in the order in which Redis
+// applies them: look up, arity, authentication, memory, loading, pause, MULTI
+// queue.
+//
+// # Time
+//
+// Reading the clock costs as much as a tenth of a GET. So the end of a command
+// is the start of the next, and a run of up to sharedRun quick commands of the
+// same kind shares one reading; its time is divided among them. Runs are not
+// shared when the slow log or the latency monitor ask for durations that such
+// a command might reach by itself.
+//
+// # Locks
+//
+// Shards ascending -> oplog -> registries (waiters, monitors, clients) ->
+// mailboxes (Conn.Post). Registries are leaf locks among themselves.
+package dispatch
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"heddle/db"
+	"heddle/server/command"
+	"heddle/server/stats"
+)
+
+// Options are the parts that an Engine joins.
+type Options struct {
+	Table    *command.Table
+	Keyspace *db.Keyspace
+	Stats    *stats.Stats // one is made if nil
+	Oplog    Oplog        // nil: effects go nowhere
+	Clock    Clock        // the system's if nil
+	Settings Settings
+	// Event is told of keyspace events; may be nil. See db.Hooks.
+	Event func(db int, class db.Class, event string, key []byte)
+	// Log takes a line for the server's log at level warning; may be nil.
+	Log func(line string)
+}
+
+// Settings are what may change while the server runs.
+type Settings struct {
+	// RequirePass is the default user's password; none if empty.
+	RequirePass string
+}
+
+// Clock tells the time. Its methods are called by many goroutines.
+type Clock interface {
+	// Wall is the Unix time in nanoseconds.
+	Wall() int64
+	// Mono is a time in nanoseconds that only ever grows.
+	Mono() int64
+	// AfterFunc calls fn after d in a goroutine of its own; stop cancels it.
+	AfterFunc(d time.Duration, fn func()) (stop func())
+}
+
+// Engine is what all connections share.
+type Engine struct {
+	table *command.Table
+	plans []plan        // by Spec ID
+	exec  *command.Spec // EXEC, nil if the table has none
+	ks    *db.Keyspace
+	stats *stats.Stats
+	oplog Oplog
+	clock Clock
+	log   func(string)
+
+	settings atomic.Pointer[Settings]
+	state    atomic.Uint32 // state bits: what keeps commands off the short way
+	configMu sync.Mutex    // orders changes of settings
+
+	clients  Registry
+	waiters  waiters
+	pause    pause
+	monitors monitors
+}
+
+// The bits of Engine.state.
+const (
+	stateMonitor     = 1 << iota // somebody watches by MONITOR
+	statePauseAll                // CLIENT PAUSE ALL
+	statePauseWrites             // CLIENT PAUSE WRITE
+	stateLoading                 // a data set is being loaded
+)
+
+// New builds an engine. It installs the keyspace's hooks: nobody may use the
+// keyspace before.
+func New(o Options) *Engine {
+	e := &Engine{table: o.Table, ks: o.Keyspace, stats: o.Stats, oplog: o.Oplog, clock: o.Clock, log: o.Log}
+	if e.stats == nil {
+		e.stats = stats.New(len(o.Table.All()))
+	}
+	if e.clock == nil {
+		e.clock = newSystemClock()
+	}
+	if e.log == nil {
+		e.log = func(string) {}
+	}
+	e.plans, e.exec = makePlans(o.Table), o.Table.Lookup([]byte("exec"))
+	e.clients.open(e)
+	e.waiters.open()
+	e.Configure(func(s *Settings) { *s = o.Settings })
+	e.ks.SetHooks(db.Hooks{Event: o.Event, Ready: e.waiters.ready, Expired: e.expired, Evicted: e.evicted})
+	return e
+}
+
+// Table returns the command table.
+func (e *Engine) Table() *command.Table { return e.table }
+
+// Keyspace returns the keyspace.
+func (e *Engine) Keyspace() *db.Keyspace { return e.ks }
+
+// Stats returns the statistics.
+func (e *Engine) Stats() *stats.Stats { return e.stats }
+
+// Clients returns the registry of all connections.
+func (e *Engine) Clients() *Registry { return &e.clients }
+
+// Settings returns the present settings, not to be changed.
+func (e *Engine) Settings() *Settings { return e.settings.Load() }
+
+// Configure changes settings: change gets a copy, which then replaces them.
+func (e *Engine) Configure(change func(*Settings)) {
+	e.configMu.Lock()
+	defer e.configMu.Unlock()
+	var s Settings
+	if old := e.settings.Load(); old != nil {
+		s = *old
+	}
+	change(&s)
+	e.settings.Store(&s)
+}
+
+// SetLoading says that a data set is being loaded, or no longer.
+func (e *Engine) SetLoading(on bool) { e.setState(stateLoading, on) }
+
+// Loading reports whether a data set is being loaded.
+func (e *Engine) Loading() bool { return e.state.Load()&stateLoading != 0 }
+
+func (e *Engine) setState(bit uint32, on bool) {
+	if on {
+		e.state.Or(bit)
+	} else {
+		e.state.And(^bit)
+	}
+}
+
+// systemClock is the Clock of a running server.
+type systemClock struct{ base time.Time }
+
+func newSystemClock() systemClock { return systemClock{time.Now()} }
+
+func (c systemClock) Wall() int64 { return time.Now().UnixNano() }
+func (c systemClock) Mono() int64 { return int64(time.Since(c.base)) }
+func (c systemClock) AfterFunc(d time.Duration, fn func()) func() {
+	t := time.AfterFunc(d, fn)
+	return func() { t.Stop() }
+}

@@ -1,0 +1,239 @@
+package dispatch
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"heddle/db"
+	"heddle/db/invariants"
+	"heddle/resp"
+	"heddle/server/command"
+	"heddle/server/stats"
+)
+
+// Pending is a command that waits for its turn.
+type Pending struct {
+	Client *Client
+	// Argv is borrowed until RunBatch returns; what is kept is copied.
+	Argv [][]byte
+	// Big, if set, is the memory in which argument BigAt stands. RunBatch takes
+	// over its reference if Done.
+	Big   *db.Big
+	BigAt int
+	// Done says that the command was taken: it ran, was queued or refused, or
+	// its client is now Blocked by it. Otherwise an earlier command blocked or
+	// closed the client, and the command must be offered again later.
+	Done bool
+
+	spec  *command.Spec
+	hash  uint64 // of the key, if hashed
+	first int32  // its keys in Executor.keys
+	count int32  // how many; -1: not looked for yet
+}
+
+// keyRef is a key of a call and its hash.
+type keyRef struct {
+	at   int32 // index in argv
+	hash uint64
+}
+
+// sharedRun is how many quick commands of a kind share a clock reading.
+const sharedRun = 16
+
+// Executor runs commands for one goroutine.
+type Executor struct {
+	e       *Engine
+	ks      *db.Keyspace
+	plans   []plan
+	tx      *db.Tx
+	toucher *db.Toucher
+	rec     *stats.Recorder
+	call    command.Call
+
+	now      db.Millis // the instant of the command
+	wallBase int64     // wall minus monotonic clock at the start of the turn
+	start    int64     // when the command began, by the monotonic clock
+
+	run struct { // quick commands whose time is not read yet
+		id, n, failed int
+		share         bool // runs may share readings
+	}
+
+	keys   []keyRef // of the commands of the batch
+	refs   []command.KeyRef
+	held   db.LockSet // locked now
+	begun  bool       // tx is open
+	mark   resp.Mark  // where the reply of the command begins
+	failed bool       // the command answered an error
+
+	argv    [][]byte  // of the queued commands, while EXEC runs them
+	queued  []Pending // those commands
+	effects []Effect
+	multis  []*multiState // spare ones
+}
+
+// NewExecutor returns an executor for one goroutine.
+func (e *Engine) NewExecutor() *Executor {
+	return &Executor{
+		e: e, ks: e.ks, plans: e.plans,
+		tx: e.ks.NewTx(), toucher: e.ks.NewToucher(), rec: e.stats.NewRecorder(),
+	}
+}
+
+// Recorder is the executor's statistics: the worker counts its own in there,
+// and RunBatch flushes them.
+func (x *Executor) Recorder() *stats.Recorder { return x.rec }
+
+// Close gives the executor up.
+func (x *Executor) Close() { x.rec.Close() }
+
+// Now is the instant of the last command, in milliseconds.
+func (x *Executor) Now() db.Millis { return x.now }
+
+// RunBatch runs the commands in order. The commands of a client stand in its
+// order. Replies go to the clients' writers.
+func (x *Executor) RunBatch(batch []Pending) {
+	if len(batch) == 0 {
+		return
+	}
+	x.startTurn()
+	x.prepare(batch)
+	for i := 0; i < len(batch); {
+		i = x.runFrom(batch, i)
+	}
+	x.settle()
+	x.rec.Flush()
+}
+
+// startTurn reads the clocks.
+func (x *Executor) startTurn() {
+	x.start = x.e.clock.Mono()
+	x.wallBase = x.e.clock.Wall() - x.start
+	x.setNow()
+	x.run.share = x.mayShare()
+}
+
+func (x *Executor) setNow() { x.now = db.Millis((x.wallBase + x.start) / 1e6) }
+
+// unix is the time of the command in seconds.
+func (x *Executor) unix() int64 { return int64(x.now / 1000) }
+
+// prepare looks the commands up and touches the memory of their keys.
+func (x *Executor) prepare(batch []Pending) {
+	x.keys = x.keys[:0]
+	touch := len(batch) > 1
+	for i := range batch {
+		p := &batch[i]
+		p.Done, p.count = false, -1
+		p.spec = x.e.table.Lookup(p.Argv[0])
+		if p.spec == nil {
+			continue
+		}
+		x.locate(p, p.Client.db, touch)
+	}
+	if touch {
+		x.toucher.Run()
+	}
+}
+
+// locate finds and hashes the keys of a command whose Spec is known.
+func (x *Executor) locate(p *Pending, db int, touch bool) {
+	pl := &x.plans[p.spec.ID()]
+	switch {
+	case pl.way == wayGates || !pl.fits(len(p.Argv)):
+	case pl.way == wayMany:
+		x.findKeys(p, db, touch)
+	case touch:
+		p.hash, p.count = x.toucher.Add(db, p.Argv[pl.at]), 1
+	default:
+		p.hash, p.count = x.ks.Hash(p.Argv[pl.at]), 1
+	}
+}
+
+// findKeys finds and hashes the keys of a command. Where they cannot be found
+// the command runs without, and its handler says what is wrong.
+func (x *Executor) findKeys(p *Pending, db int, touch bool) {
+	var err error
+	p.first, p.count = int32(len(x.keys)), 0
+	if x.refs, err = command.FindKeys(x.refs[:0], p.spec, p.Argv); err != nil {
+		return
+	}
+	for _, r := range x.refs {
+		k := keyRef{at: int32(r.Index)}
+		if touch {
+			k.hash = x.toucher.Add(db, p.Argv[r.Index])
+		} else {
+			k.hash = x.ks.Hash(p.Argv[r.Index])
+		}
+		x.keys = append(x.keys, k)
+	}
+	p.count = int32(len(x.refs))
+}
+
+// runFrom runs commands from the i-th on. It returns early, behind the command
+// at fault, when a handler panics.
+func (x *Executor) runFrom(batch []Pending, i int) (next int) {
+	next = i
+	defer func() {
+		if r := recover(); r != nil {
+			x.panicked(&batch[next], r)
+			next++
+		}
+	}()
+	for ; next < len(batch); next++ {
+		p := &batch[next]
+		c := p.Client
+		if c.mode&(modeBlocked|modeClosing|modeGone) != 0 {
+			continue
+		}
+		p.Done = true
+		before := c.mode
+		x.execute(p, c)
+		if next+1 == len(batch) || batch[next+1].Client != c {
+			c.publish(p.spec)
+		}
+		if invariants.Enabled {
+			x.check(p, c, before)
+		}
+	}
+	return next
+}
+
+// execute takes a command the short way if it may, else through the gates.
+func (x *Executor) execute(p *Pending, c *Client) {
+	x.mark = c.w.Mark()
+	if s := p.spec; s != nil && c.mode&special == 0 && x.e.state.Load() == 0 {
+		pl := &x.plans[s.ID()]
+		if pl.way == wayOne && p.count == 1 && x.withinMemory() {
+			x.runOne(p, c, s, pl)
+			return
+		}
+	}
+	x.settle()
+	x.throughGates(p, c)
+}
+
+// panicked cleans up behind a handler that panicked: its locks are given back,
+// its client gets an error, the process lives.
+func (x *Executor) panicked(p *Pending, r any) {
+	c := p.Client
+	x.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", p.Argv[0], c.id, r, debug.Stack()))
+	if x.begun {
+		x.begun = false
+		x.tx.Abort()
+	}
+	if x.held != 0 {
+		set := x.held
+		x.held = 0
+		x.ks.Unlock(set)
+	}
+	x.effects = x.effects[:0]
+	if c.mode&modeExec != 0 {
+		c.mode &^= modeExec
+		c.discard()
+	}
+	x.run.n = 0
+	x.fail(c, errInternal)
+	c.dropReply(x.mark)
+	x.tick(p.spec, true)
+}

@@ -1,0 +1,218 @@
+package dispatch
+
+import (
+	"errors"
+
+	"heddle/db"
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+const (
+	errNested         resp.Error = "ERR MULTI calls can not be nested"
+	errExecWithout    resp.Error = "ERR EXEC without MULTI"
+	errDiscardWithout resp.Error = "ERR DISCARD without MULTI"
+	errWatchInMulti   resp.Error = "ERR WATCH inside MULTI is not allowed"
+)
+
+// keptQueue is how many bytes of a queue's memory are kept for the next MULTI.
+const keptQueue = 64 << 10
+
+// multiState is the queue of a MULTI: commands whose arguments stand one after
+// the other in buf, so that a queue that was used before costs no allocation.
+type multiState struct {
+	buf   []byte
+	lens  []int32
+	cmds  []queuedCommand
+	flags command.Flags // of all commands together
+	write bool          // one of them writes
+}
+
+type queuedCommand struct {
+	spec *command.Spec
+	argc int
+}
+
+func (m *multiState) bytes() int64 {
+	return int64(len(m.buf) + 4*len(m.lens) + 16*len(m.cmds))
+}
+
+// Multi begins a transaction.
+func (c *Client) Multi() error {
+	if c.mode&modeMulti != 0 {
+		return errNested
+	}
+	c.mode |= modeMulti
+	c.multi = c.x.newMulti()
+	return nil
+}
+
+func (x *Executor) newMulti() *multiState {
+	if n := len(x.multis); n > 0 {
+		m := x.multis[n-1]
+		x.multis = x.multis[:n-1]
+		return m
+	}
+	return new(multiState)
+}
+
+func (x *Executor) freeMulti(m *multiState) {
+	if cap(m.buf) > keptQueue || cap(m.lens) > keptQueue/4 || len(x.multis) >= 64 {
+		return
+	}
+	*m = multiState{buf: m.buf[:0], lens: m.lens[:0], cmds: m.cmds[:0]}
+	x.multis = append(x.multis, m)
+}
+
+// queue keeps a command for EXEC.
+func (x *Executor) queue(p *Pending, c *Client) {
+	m := c.multi
+	for _, a := range p.Argv {
+		m.buf = append(m.buf, a...)
+		m.lens = append(m.lens, int32(len(a)))
+	}
+	m.cmds = append(m.cmds, queuedCommand{p.spec, len(p.Argv)})
+	m.flags |= p.spec.Flags
+	m.write = m.write || p.spec.IsWrite()
+	x.release(p)
+	c.w.Simple("QUEUED")
+}
+
+// Discard drops the transaction.
+func (c *Client) Discard() error {
+	if c.mode&modeMulti == 0 {
+		return errDiscardWithout
+	}
+	c.discard()
+	return nil
+}
+
+// discard leaves MULTI and forgets the watched keys.
+func (c *Client) discard() {
+	c.leaveMulti()
+	c.Unwatch()
+}
+
+func (c *Client) leaveMulti() {
+	c.mode &^= modeMulti | modeDirtyExec
+	if c.multi != nil {
+		c.x.freeMulti(c.multi)
+		c.multi = nil
+	}
+}
+
+// Watch makes EXEC fail when one of the keys changes before it.
+func (c *Client) Watch(keys [][]byte) error {
+	if c.mode&modeMulti != 0 {
+		return errWatchInMulti
+	}
+	for _, k := range keys {
+		c.e.ks.Watch(&c.watcher, c.db, k, c.x.now)
+	}
+	c.watching = true
+	return nil
+}
+
+// Unwatch forgets the watched keys.
+func (c *Client) Unwatch() {
+	if c.watching {
+		c.watching = false
+		c.e.ks.Unwatch(&c.watcher)
+	}
+}
+
+// Exec runs the transaction with the locks of all its keys held from before
+// the look at the watched keys to the end: nobody sees half of it.
+func (c *Client) Exec(call *command.Call) error {
+	x := c.x
+	if c.mode&modeMulti == 0 {
+		return errExecWithout
+	}
+	if c.mode&modeDirtyExec != 0 {
+		c.discard()
+		return resp.ErrExecAbort
+	}
+	keys, start := len(x.keys), x.start
+	set := x.expand(c)
+	x.lock(c, set, true)
+	if c.watching && c.watcher.DirtyAt(x.now) {
+		call.Reply.NullArray()
+	} else {
+		x.runQueue(c)
+	}
+	x.unlock()
+	x.keys, x.start = x.keys[:keys], start
+	c.discard()
+	return nil
+}
+
+// runQueue runs the expanded queue.
+func (x *Executor) runQueue(c *Client) {
+	c.mode |= modeExec
+	c.w.Array(len(x.queued))
+	for i := range x.queued {
+		x.runQueued(&x.queued[i], c)
+	}
+	c.mode &^= modeExec
+	x.append()
+}
+
+// expand makes the queue ready to run, touches the memory of its keys and
+// returns the shards it needs. Control commands need them all.
+func (x *Executor) expand(c *Client) db.LockSet {
+	m := c.multi
+	x.argv, x.queued = x.argv[:0], x.queued[:0]
+	at := 0
+	for _, n := range m.lens {
+		x.argv = append(x.argv, m.buf[at:at+int(n):at+int(n)])
+		at += int(n)
+	}
+	argv := x.argv
+	for _, q := range m.cmds {
+		x.queued = append(x.queued, Pending{Client: c, Argv: argv[:q.argc:q.argc], spec: q.spec, count: -1})
+		argv = argv[q.argc:]
+	}
+	var set db.LockSet
+	for i := range x.queued {
+		p := &x.queued[i]
+		if p.spec.Control != nil {
+			set |= x.ks.AllShards()
+			continue
+		}
+		x.locate(p, c.db, true)
+		set |= x.lockSet(p, p.spec)
+	}
+	x.toucher.Run()
+	return set
+}
+
+// runQueued runs one command of the queue. What would wait answers at once as
+// though its time was up.
+func (x *Executor) runQueued(p *Pending, c *Client) {
+	s, m := p.spec, c.w.Mark()
+	x.call.Start(s, p.Argv, c.w)
+	x.tx.Select(c.db)
+	var err error
+	if s.Control != nil {
+		x.rec.Flush()
+		err = s.Control(&x.call, c)
+		if err == nil && x.e.oplog != nil && s.Flags&command.Writes != 0 {
+			x.commit(c)
+		}
+	} else {
+		x.prime(p, s)
+		err = x.invoke(s, c)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, command.ErrParked):
+		c.w.Rewind(m)
+		s.OnTimeout(c.w)
+	default:
+		x.failAt(c, m, err)
+	}
+	if x.e.state.Load()&stateMonitor != 0 {
+		x.feed(c, s, p.Argv)
+	}
+	x.finish(s, p.Argv, c)
+}

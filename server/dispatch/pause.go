@@ -1,0 +1,111 @@
+package dispatch
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"heddle/db"
+	"heddle/server/command"
+)
+
+// pause is CLIENT PAUSE: commands that come meanwhile are held.
+type pause struct {
+	mu     sync.Mutex
+	on     bool
+	writes bool  // only commands that may write are held
+	until  int64 // by the monotonic clock
+	stop   func()
+	held   []*parked
+}
+
+// holds reports whether the command has to wait for the end of a pause.
+func (x *Executor) holds(c *Client, s *command.Spec) bool {
+	switch st := x.e.state.Load(); {
+	case st&statePauseAll != 0:
+		return true
+	case st&statePauseWrites != 0:
+		return s.IsWrite() || s.Flags&command.MayReplicate != 0 ||
+			s == x.e.exec && c.multi != nil && c.multi.write
+	}
+	return false
+}
+
+// postpone holds a command until the pause is over.
+func (x *Executor) postpone(p *Pending, c *Client) {
+	k := x.hold(p, c)
+	k.paused = true
+	x.e.pause.join(k)
+}
+
+// join adds a held command; if the pause is over already it goes on at once.
+func (z *pause) join(k *parked) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if !z.on {
+		k.post()
+	} else if !slices.Contains(z.held, k) {
+		z.held = append(z.held, k)
+	}
+}
+
+// leave forgets a held command.
+func (z *pause) leave(k *parked) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if i := slices.Index(z.held, k); i >= 0 {
+		z.held = slices.Delete(z.held, i, i+1)
+	}
+}
+
+// Pause holds commands back. A pause that is under way is not shortened, nor
+// does it let through more.
+func (e *Engine) Pause(d db.Millis, writesOnly bool) {
+	z := &e.pause
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	now := e.clock.Mono()
+	until := now + int64(d)*int64(time.Millisecond)
+	if z.on {
+		until, writesOnly = max(until, z.until), writesOnly && z.writes
+		z.stop()
+	}
+	z.on, z.writes, z.until = true, writesOnly, until
+	e.setState(statePauseWrites, writesOnly)
+	e.setState(statePauseAll, !writesOnly)
+	z.stop = e.clock.AfterFunc(time.Duration(until-now), func() { e.pauseOver(until) })
+}
+
+// pauseOver ends the pause when its time has come, unless it was prolonged.
+func (e *Engine) pauseOver(until int64) {
+	z := &e.pause
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.on && z.until == until {
+		e.unpauseLocked()
+	}
+}
+
+// Unpause lets all held commands go on.
+func (e *Engine) Unpause() {
+	e.pause.mu.Lock()
+	defer e.pause.mu.Unlock()
+	if e.pause.on {
+		e.pause.stop()
+		e.unpauseLocked()
+	}
+}
+
+func (e *Engine) unpauseLocked() {
+	z := &e.pause
+	z.on = false
+	e.setState(statePauseWrites|statePauseAll, false)
+	for _, k := range z.held {
+		k.post()
+	}
+	z.held = z.held[:0]
+}
+
+// Paused reports whether CLIENT PAUSE is in effect: the engine must not change
+// the keyspace of itself then.
+func (e *Engine) Paused() bool { return e.state.Load()&(statePauseAll|statePauseWrites) != 0 }

@@ -1,0 +1,52 @@
+package dispatch
+
+import "heddle/server/command"
+
+// plan says how dispatch finds the keys of a command and which way it takes;
+// worked out once for each Spec.
+type plan struct {
+	way   way
+	at    int  // wayOne: where the key stands
+	least int  // arity: the fewest arguments
+	most  int  // and the most; -1 for any number
+	quick bool // may share a clock reading
+	keyed bool // may have keys
+}
+
+type way uint8
+
+const (
+	wayGates way = iota // Control, containers
+	wayOne              // Read or Write of exactly one key
+	wayMany             // Read or Write of any keys
+)
+
+func makePlans(t *command.Table) []plan {
+	plans := make([]plan, len(t.All()))
+	for _, s := range t.All() {
+		plans[s.ID()] = planOf(s)
+	}
+	return plans
+}
+
+func planOf(s *command.Spec) plan {
+	p := plan{least: s.Arity, most: s.Arity, quick: s.Flags&(command.Fast|command.Quick) != 0}
+	if s.Arity < 0 {
+		p.least, p.most = -s.Arity, -1
+	}
+	p.keyed = len(s.Keys) > 0 || s.FindKeys != nil
+	if s.Read == nil && s.Write == nil {
+		return p
+	}
+	p.way = wayMany
+	if s.Flags&(command.AllShards|command.Blocking) == 0 && s.FindKeys == nil && len(s.Keys) == 1 {
+		k := s.Keys[0]
+		if k.Keyword == "" && !k.NumKeys && k.Last == 0 && k.Flags&command.KeyNotKey == 0 && k.Begin < p.least {
+			p.way, p.at = wayOne, k.Begin
+		}
+	}
+	return p
+}
+
+// fits reports whether a command may have n arguments, its name included.
+func (p *plan) fits(n int) bool { return n >= p.least && (p.most < 0 || n <= p.most) }

@@ -1,0 +1,207 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+
+	"heddle/db"
+	"heddle/db/invariants"
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+// runOne is the short way: a command of one key, whose hash is known, of a
+// client in no special state.
+func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
+	if !pl.quick {
+		x.settle()
+	}
+	x.call.Start(s, p.Argv, c.w)
+	if p.Big != nil {
+		x.call.SetBig(p.BigAt, p.Big)
+	}
+	set := db.LockSet(1) << uint(x.ks.ShardOf(p.hash))
+	x.lock(c, set, s.Write != nil)
+	x.tx.Prime(p.Argv[pl.at], p.hash)
+	err := x.invoke(s, c)
+	if err != nil {
+		x.fail(c, err)
+	}
+	x.unlock()
+	if p.Big != nil {
+		x.dropBig(p)
+	}
+	if pl.quick {
+		x.tickQuick(s, p.Argv, c)
+	} else {
+		x.finish(s, p.Argv, c)
+	}
+}
+
+// dropBig releases the memory of an argument that the handler did not adopt.
+func (x *Executor) dropBig(p *Pending) {
+	p.Big = nil
+	if b := x.call.Big(); b != nil {
+		b.Release()
+	}
+}
+
+// lock takes the shards of a set and opens the transaction.
+func (x *Executor) lock(c *Client, set db.LockSet, write bool) {
+	x.ks.Lock(set)
+	x.held, x.begun = set, true
+	x.tx.Begin(c.db, x.now, set, write)
+}
+
+// unlock closes the transaction and gives the shards back.
+func (x *Executor) unlock() {
+	x.tx.End()
+	set := x.held
+	x.held, x.begun = 0, false
+	x.ks.Unlock(set)
+}
+
+// invoke calls the handler of a Read or Write command, with the locks of its
+// keys held, and commits what it changed.
+func (x *Executor) invoke(s *command.Spec, c *Client) error {
+	if s.Write == nil {
+		return s.Read(&x.call, x.tx)
+	}
+	before := x.tx.Changes()
+	err := s.Write(&x.call, x.tx)
+	if x.e.oplog != nil && x.tx.Changes() != before {
+		x.commit(c)
+	}
+	return err
+}
+
+// runLong runs a command that passed the gates, whatever it is.
+func (x *Executor) runLong(p *Pending, c *Client) {
+	s := p.spec
+	x.call.Start(s, p.Argv, c.w)
+	if p.Big != nil {
+		x.call.SetBig(p.BigAt, p.Big)
+	}
+	if s.Control != nil {
+		x.runControl(c, s, p.Argv)
+	} else {
+		x.runKeys(p, c, s)
+	}
+	if p.Big != nil {
+		x.dropBig(p)
+	}
+	if c.mode&modeBlocked == 0 {
+		x.after(c, s, p.Argv)
+	}
+}
+
+// after does what follows a command that was answered.
+func (x *Executor) after(c *Client, s *command.Spec, argv [][]byte) {
+	if x.e.state.Load()&stateMonitor != 0 {
+		x.feed(c, s, argv)
+	}
+	c.dropReply(x.mark)
+	x.finish(s, argv, c)
+}
+
+// runControl runs a Control command. The statistics so far are published
+// first, since it may show or reset them.
+func (x *Executor) runControl(c *Client, s *command.Spec, argv [][]byte) {
+	x.rec.Flush()
+	c.publish(s)
+	all := s.Flags&command.AllShards != 0
+	if all {
+		x.lock(c, x.ks.AllShards(), true)
+	}
+	err := s.Control(&x.call, c)
+	if err != nil {
+		x.fail(c, err)
+	} else if x.e.oplog != nil && s.Flags&command.Writes != 0 {
+		x.commit(c)
+	}
+	if all {
+		x.unlock()
+	}
+}
+
+// runKeys runs a Read or Write command of any number of keys. A command that
+// waits is parked while its keys are still locked, so that no write to them is
+// missed.
+func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
+	set := x.lockSet(p, s)
+	if c.mode&modeNoTouch != 0 {
+		x.tx.SetTouchless(true)
+		defer x.tx.SetTouchless(false)
+	}
+	x.lock(c, set, s.Write != nil)
+	x.prime(p, s)
+	switch err := x.invoke(s, c); {
+	case err == nil:
+	case errors.Is(err, command.ErrParked):
+		c.w.Rewind(x.mark)
+		x.park(p, c, s)
+	default:
+		x.fail(c, err)
+	}
+	x.unlock()
+}
+
+// prime tells the transaction the hash of the only key, if there is one.
+func (x *Executor) prime(p *Pending, s *command.Spec) {
+	if pl := &x.plans[s.ID()]; pl.way == wayOne {
+		x.tx.Prime(p.Argv[pl.at], p.hash)
+	}
+}
+
+// lockSet returns the shards that a command needs.
+func (x *Executor) lockSet(p *Pending, s *command.Spec) db.LockSet {
+	if s.Flags&command.AllShards != 0 {
+		return x.ks.AllShards()
+	}
+	if p.count < 0 {
+		x.locate(p, 0, false)
+	}
+	if x.plans[s.ID()].way == wayOne {
+		return db.LockSet(1) << uint(x.ks.ShardOf(p.hash))
+	}
+	var set db.LockSet
+	for _, k := range x.keys[p.first : p.first+p.count] {
+		set = set.With(x.ks.ShardOf(k.hash))
+	}
+	return set
+}
+
+// fail takes back what the command replied so far and answers an error.
+func (x *Executor) fail(c *Client, err error) {
+	x.failAt(c, x.mark, err)
+}
+
+func (x *Executor) failAt(c *Client, m resp.Mark, err error) {
+	text := x.errorText(err)
+	c.w.Rewind(m)
+	c.w.Error(text)
+	x.rec.Error(string(text))
+	x.failed = true
+}
+
+// errorText is the reply for an error of a handler.
+func (x *Executor) errorText(err error) resp.Error {
+	if text, ok := err.(resp.Error); ok {
+		return text
+	}
+	switch {
+	case errors.Is(err, db.ErrWrongType):
+		return resp.ErrWrongType
+	case errors.Is(err, db.ErrTooLong):
+		return resp.ErrTooLong
+	case errors.Is(err, db.ErrOutOfMemory):
+		return resp.ErrOOM
+	}
+	var text resp.Error
+	if errors.As(err, &text) {
+		return text
+	}
+	x.e.log(fmt.Sprintf("BUG: command %s: error without a reply: %v", x.call.Spec.FullName(), err))
+	invariants.Assert(false, "command %s: error without a reply: %v", x.call.Spec.FullName(), err)
+	return errInternal
+}
