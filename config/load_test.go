@@ -260,7 +260,7 @@ func FuzzConfig(f *testing.F) {
 func sameAfterRewrite(t testing.TB, s *Store, path string) {
 	t.Helper()
 	want := s.Get("*")
-	if err := s.Rewrite(false); err != nil {
+	if err := s.Rewrite(); err != nil {
 		t.Fatal(err)
 	}
 	again := New(Dirs{})

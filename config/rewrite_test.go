@@ -53,7 +53,7 @@ notify-keyspace-events "AKE"
 active-replica yes
 `
 	for range 2 {
-		if err := s.Rewrite(false); err != nil {
+		if err := s.Rewrite(); err != nil {
 			t.Fatal(err)
 		}
 		b, _ := os.ReadFile(path)
@@ -82,7 +82,7 @@ func TestRewriteAllIsReadBack(t *testing.T) {
 	if err := s.Load(Source{File: path}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Rewrite(true); err != nil {
+	if err := s.RewriteAll(); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := os.ReadFile(path)
@@ -95,7 +95,7 @@ func TestRewriteAllIsReadBack(t *testing.T) {
 }
 
 func TestRewriteWithoutFile(t *testing.T) {
-	err := New(Dirs{}).Rewrite(false)
+	err := New(Dirs{}).Rewrite()
 	if err == nil || err.Error() != "ERR The server is running without a config file" {
 		t.Error(err)
 	}
