@@ -15,6 +15,7 @@ const (
 	errNoProto     resp.Error = "NOPROTO unsupported protocol version"
 	errHelloAuth   resp.Error = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
 	errNoPassword  resp.Error = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"
+	errNot32       resp.Error = "ERR value is out of range, value must between -2147483648 and 2147483647"
 	errName        resp.Error = "ERR Client names cannot contain spaces, newlines or special characters."
 )
 
@@ -72,7 +73,10 @@ func echo(c *command.Call, _ command.Session) error {
 
 // SELECT index
 func (d Deps) selectDB(c *command.Call, s command.Session) error {
-	n := c.Args.IntRange(-1<<31, 1<<31-1, resp.ErrNotInteger)
+	n := c.Args.Int()
+	if n < -1<<31 || n > 1<<31-1 {
+		c.Args.Reject(errNot32)
+	}
 	if err := c.Args.Done(); err != nil {
 		return err
 	}

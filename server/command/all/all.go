@@ -1,0 +1,32 @@
+// Package all lists the families of commands that the server knows.
+package all
+
+import (
+	"heddle/server/command"
+	"heddle/server/command/bitmap"
+	"heddle/server/command/connection"
+	"heddle/server/command/generic"
+	"heddle/server/command/server"
+	str "heddle/server/command/string"
+	"heddle/server/command/transactions"
+)
+
+// Deps is what the families need.
+type Deps struct {
+	// MaxBulk tells how long a string may become (proto-max-bulk-len).
+	MaxBulk    func() int64
+	Connection connection.Deps
+	Server     server.Deps
+}
+
+// Families returns all families, made anew by each call.
+func Families(d Deps) []command.Family {
+	return []command.Family{
+		connection.Family(d.Connection),
+		transactions.Family(),
+		generic.Family(),
+		str.Family(d.MaxBulk),
+		bitmap.Family(d.MaxBulk),
+		server.Family(d.Server),
+	}
+}
