@@ -158,9 +158,13 @@ func (o *bitopCall) store(tx db.Txn) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx.SetExpire(o.dest, db.NoExpiry)
 	o.compute(out, given)
-	return out, nil
+	if at, _ := tx.Expire(o.dest); at == db.NoExpiry {
+		return out, nil
+	}
+	tx.SetExpire(o.dest, db.NoExpiry) // this may move the value
+	s, _, err = tx.Current(o.dest)
+	return s.B, err
 }
 
 // destAmongKeys returns which source is the destination, too (-1: none), and
