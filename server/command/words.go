@@ -14,3 +14,15 @@ func Lower(b []byte) string {
 	}
 	return string(low)
 }
+
+// Upper returns b with its ASCII letters in upper case.
+func Upper(b []byte) string {
+	up := make([]byte, len(b))
+	for i, c := range b {
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		up[i] = c
+	}
+	return string(up)
+}

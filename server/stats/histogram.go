@@ -15,6 +15,7 @@ type Histogram struct {
 const (
 	subBits          = 7
 	maxNanos         = 1_000_000_000
+	lastLimit        = 1<<30 - 1 // what Below says of values up to maxNanos
 	histogramClasses = (30 - subBits + 1) << subBits
 )
 
@@ -67,19 +68,20 @@ func (h *Histogram) Percentile(p float64) int64 {
 	return 0
 }
 
-// Below calls fn with limits that double, beginning with first, and how many
-// values do not exceed each, until all are counted. Limits under which nothing
-// was counted, or nothing more than under the limit before, are left out.
+// Below calls fn with limits that double, beginning with the class of first, and
+// how many values do not exceed each, until all are counted. Limits under which
+// nothing was counted, or nothing more than under the limit before, are left out.
 func (h *Histogram) Below(first int64, fn func(limit, count int64)) {
 	var seen, told int64
 	class := 0
 	for limit := first; told < h.count; limit *= 2 {
-		for class < len(h.counts) && upper(class) <= upper(classOf(min(limit, maxNanos))) {
+		top := upper(classOf(min(limit, maxNanos)))
+		for class < len(h.counts) && upper(class) <= top {
 			seen += h.counts[class]
 			class++
 		}
 		if seen > told {
-			fn(limit, seen)
+			fn(min(upper(classOf(limit)), lastLimit), seen)
 			told = seen
 		}
 	}

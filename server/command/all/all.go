@@ -6,7 +6,7 @@ import (
 	"heddle/server/command/bitmap"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
-	"heddle/server/command/server"
+	admin "heddle/server/command/server"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
 )
@@ -16,7 +16,7 @@ type Deps struct {
 	// MaxBulk tells how long a string may become (proto-max-bulk-len).
 	MaxBulk    func() int64
 	Connection connection.Deps
-	Server     server.Deps
+	Server     admin.Deps
 }
 
 // Families returns all families, made anew by each call.
@@ -27,6 +27,6 @@ func Families(d Deps) []command.Family {
 		generic.Family(),
 		str.Family(d.MaxBulk),
 		bitmap.Family(d.MaxBulk),
-		server.Family(d.Server),
+		admin.Family(d.Server),
 	}
 }

@@ -50,7 +50,9 @@ var redisJSON []byte
 var heddleJSON []byte
 
 // Library finds docs by name.
-type Library struct{ load func() (map[string]*Doc, error) }
+type Library struct {
+	load func() (map[string]*Doc, error)
+}
 
 // New returns the library. Nothing is read before the first look.
 func New() *Library { return &Library{load: sync.OnceValues(read)} }

@@ -1,0 +1,277 @@
+package admin
+
+import (
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"heddle/db"
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+func sortedNames(table map[string]debugCommand) []string {
+	return slices.Sorted(maps.Keys(table))
+}
+
+// debugPopulate makes keys prefix:0, prefix:1 and so on, those that are there
+// stay as they are. Nothing goes to the oplog.
+func debugPopulate(c *command.Call, s command.Session) error {
+	count := c.Args.IntRange(0, 1<<40, resp.ErrNotPositive)
+	prefix, size := []byte("key"), int64(0)
+	if c.Args.More() {
+		prefix = slices.Clone(c.Args.Bytes())
+	}
+	if c.Args.More() {
+		size = c.Args.IntRange(0, 512<<20, resp.ErrNotPositive)
+	}
+	if err := c.Args.Done(); err != nil {
+		return err
+	}
+	c.ReplicateNothing()
+	for i := range count {
+		key := strconv.AppendInt(append(slices.Clone(prefix), ':'), i, 10)
+		value := fmt.Appendf(nil, "value:%d", i)
+		if size > 0 {
+			sized := make([]byte, size)
+			copy(sized, value)
+			value = sized
+		}
+		if err := s.Locked(key, func(tx db.Txn) error { return populateOne(tx, key, value) }); err != nil {
+			return err
+		}
+	}
+	c.Reply.OK()
+	return nil
+}
+
+func populateOne(tx db.Txn, key, value []byte) error {
+	if tx.Type(key) != db.TypeNone {
+		return nil
+	}
+	if err := tx.SetString(key, value, db.NoExpiry); err != nil {
+		return err
+	}
+	tx.Touched(key, db.ClassString, "")
+	tx.Dirty(-1)
+	return nil
+}
+
+func debugObject(c *command.Call, s command.Session) error {
+	key := c.Args.Key()
+	return s.Locked(key, func(tx db.Txn) error {
+		m, found := tx.Meta(key)
+		if !found {
+			return resp.ErrNoKey
+		}
+		saved := 0
+		if m.Type == db.TypeString {
+			str, _, err := tx.Current(key)
+			if err != nil {
+				return err
+			}
+			saved = savedLength(str)
+		}
+		c.Reply.Simple(fmt.Sprintf(
+			"Value at:0x%x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
+			m.Ref, m.Encoding, saved, m.Clock, m.Idle/1000))
+		return nil
+	})
+}
+
+// savedLength is how many bytes a string takes in an RDB file that compresses
+// nothing.
+func savedLength(s db.Str) int {
+	if s.IsInt {
+		switch n := s.N; {
+		case n >= -1<<7 && n < 1<<7:
+			return 2
+		case n >= -1<<15 && n < 1<<15:
+			return 3
+		case n >= -1<<31 && n < 1<<31:
+			return 5
+		}
+	}
+	switch n := command.StrLen(s); {
+	case n < 1<<6:
+		return n + 1
+	case n < 1<<14:
+		return n + 2
+	default:
+		return n + 5
+	}
+}
+
+func debugSDSLen(c *command.Call, s command.Session) error {
+	key := c.Args.Key()
+	return s.Locked(key, func(tx db.Txn) error {
+		m, found := tx.Meta(key)
+		switch {
+		case !found:
+			return resp.ErrNoKey
+		case m.Type != db.TypeString || m.Encoding == "int":
+			return resp.Error("ERR Not an sds encoded string.")
+		}
+		c.Reply.Simple(fmt.Sprintf(
+			"key_sds_len:%d, key_sds_avail:0, key_zmalloc: %d, val_sds_len:%d, val_sds_avail:0, val_zmalloc: %d",
+			len(key), len(key), m.Len, max(m.Size-int64(len(key)), 0)))
+		return nil
+	})
+}
+
+// digest stands for keys and values, whatever the order in which they are
+// added: equal data have equal digests, on Redis too.
+type digest [sha1.Size]byte
+
+func (d *digest) xor(b []byte) {
+	h := sha1.Sum(b)
+	for i := range d {
+		d[i] ^= h[i]
+	}
+}
+
+// mix adds b in a way that depends on the order.
+func (d *digest) mix(b []byte) {
+	d.xor(b)
+	*d = sha1.Sum(d[:])
+}
+
+func (d *digest) mixNumber(n uint32) {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], n)
+	d.mix(b[:])
+}
+
+// typeNumbers are the numbers by which a digest tells types apart.
+var typeNumbers = [...]uint32{db.TypeString: 0, db.TypeList: 1, db.TypeSet: 2, db.TypeZSet: 3, db.TypeHash: 4, db.TypeStream: 6}
+
+// value adds the value of a key and that it expires.
+func (d *digest) value(tx db.Txn, key []byte) error {
+	t := tx.Type(key)
+	if t == db.TypeNone {
+		return nil
+	}
+	d.mixNumber(typeNumbers[t])
+	if t == db.TypeString {
+		s, _, err := tx.Current(key)
+		if err != nil {
+			return err
+		}
+		d.mix(command.StrBytes(s, make([]byte, 0, 20)))
+	}
+	if at, _ := tx.Expire(key); at != db.NoExpiry {
+		d.xor([]byte("!!expire!!"))
+	}
+	return nil
+}
+
+func (d *digest) hex() string { return hex.EncodeToString(d[:]) }
+
+func debugDigestValue(c *command.Call, s command.Session) error {
+	keys := c.Args.Rest()
+	var out resp.Writer
+	for _, key := range keys {
+		var d digest
+		if err := s.Locked(key, func(tx db.Txn) error { return d.value(tx, key) }); err != nil {
+			return err
+		}
+		out.Simple(d.hex())
+	}
+	c.Reply.Array(len(keys))
+	c.Reply.Raw(out.Bytes())
+	return nil
+}
+
+func debugDigest(c *command.Call, s command.Session) error {
+	var sum digest
+	w := s.Keyspace()
+	selected := s.DB()
+	defer s.SetDB(selected)
+	for i := range w.Databases() {
+		if w.Len(i) == 0 {
+			continue
+		}
+		s.SetDB(i)
+		sum.mixNumber(uint32(i))
+		var failed error
+		w.Each(i, func(key []byte, _ db.Type) bool {
+			var d digest
+			d.mix(key)
+			failed = s.Locked(key, func(tx db.Txn) error { return d.value(tx, key) })
+			for j := range sum {
+				sum[j] ^= d[j]
+			}
+			return failed == nil
+		})
+		if failed != nil {
+			return failed
+		}
+	}
+	c.Reply.Simple(sum.hex())
+	return nil
+}
+
+func debugProtocol(c *command.Call, _ command.Session) error {
+	w := c.Reply
+	switch command.Lower(c.Args.Bytes()) {
+	case "string":
+		w.BulkString("Hello World")
+	case "integer":
+		w.Int(12345)
+	case "double":
+		w.Double(3.141)
+	case "null":
+		w.Null()
+	case "array":
+		w.Array(3)
+		numbers(w, 3)
+	case "set":
+		w.Set(3)
+		numbers(w, 3)
+	case "map":
+		w.Map(3)
+		for i := range int64(3) {
+			w.Int(i)
+			w.Bool(i == 1)
+		}
+	case "attrib":
+		if w.Proto() == 3 {
+			w.Attribute(1)
+			w.BulkString("key-popularity")
+			w.Array(2)
+			w.BulkString("key:123")
+			w.Int(90)
+		}
+		w.BulkString("Some real reply following the attribute")
+	case "push":
+		if w.Proto() == 2 {
+			return resp.Error("ERR RESP2 is not supported by this command")
+		}
+		w.Push(2)
+		w.BulkString("server-cpu-usage")
+		w.Int(42)
+		w.BulkString("Some real reply following the push reply")
+	case "true":
+		w.Bool(true)
+	case "false":
+		w.Bool(false)
+	case "verbatim":
+		w.Verbatim("txt", []byte("This is a verbatim\nstring"))
+	case "bignum":
+		w.BigNumber("1234567999999999999999999999999999999")
+	default:
+		return resp.Error("ERR Wrong protocol type name. Please use one of the following: " +
+			"string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false")
+	}
+	return nil
+}
+
+func numbers(w *resp.Writer, n int64) {
+	for i := range n {
+		w.Int(i)
+	}
+}

@@ -1,0 +1,139 @@
+package admin
+
+// Facts are what INFO, MEMORY and ROLE tell besides what package stats counts.
+// Sizes are bytes, instants Unix seconds unless a name says otherwise.
+type Facts struct {
+	Server      ServerFacts
+	Clients     ClientFacts
+	Memory      MemoryFacts
+	Persistence PersistenceFacts
+	Keys        KeyFacts
+	Replication ReplicationFacts
+	CPU         CPUFacts
+	Databases   []DatabaseFacts // those that are not empty
+	Tasks       []TaskFacts     // of cron
+}
+
+// ServerFacts are about the process.
+type ServerFacts struct {
+	Version          string // of Redis, whose behavior this is
+	HeddleVersion    string
+	GitSHA           string
+	GitDirty         bool
+	BuildID          string
+	OS               string // "Linux 6.1.0 x86_64"
+	Bits             int
+	GoVersion        string
+	ProcessID        int
+	Supervised       string // no, upstart, systemd
+	RunID            string
+	Port             int
+	NowMicros        int64
+	UptimeSeconds    int64
+	Hz, ConfiguredHz int
+	LRUClock         int64
+	Executable       string
+	ConfigFile       string
+	AvailabilityZone string
+	Listeners        []ListenerFacts
+}
+
+// ListenerFacts describe where clients may connect.
+type ListenerFacts struct {
+	Name  string // tcp, unix
+	Binds []string
+	Port  int // 0 for none
+}
+
+// ClientFacts are about connections.
+type ClientFacts struct {
+	Connected      int64
+	Max            int64
+	MaxInput       int64 // largest input buffer lately
+	MaxOutput      int64 // largest output buffer lately
+	Blocked        int64
+	TimeoutTable   int64 // parked with a timeout
+	BlockingKeys   int64 // keys that clients wait for
+	CurrentThread  int   // of the client that asks
+	PerThread      []int64
+}
+
+// MemoryFacts are about memory.
+type MemoryFacts struct {
+	Used            int64
+	Peak            int64
+	Startup         int64 // used when nothing was stored yet
+	Overhead        int64 // of Used: what is no key and no value
+	RSS             int64
+	Allocated       int64 // in live blocks outside of Go's heap
+	Active          int64 // in pages that hold such blocks
+	Resident        int64 // committed outside of Go's heap
+	GoHeap          int64
+	TotalSystem     int64
+	AvailableSystem int64
+	Max             int64
+	Policy          string
+	NotEvictable    int64 // not counted against Max
+	ClientsNormal   int64
+	Allocator       string
+	Compacting      bool
+	LazyFreePending int64
+	LazyFreed       int64
+	Compacted       int64 // records moved out of sparse slabs
+}
+
+// PersistenceFacts are about what is saved.
+type PersistenceFacts struct {
+	Loading      bool
+	Changes      int64 // since the last save
+	LastSave     int64
+	CurrentCOW   int64 // copied because a snapshot is open
+	PeakCOW      int64
+	SnapshotKeys int64
+}
+
+// KeyFacts are what the keyspace counts.
+type KeyFacts struct {
+	Hits, Misses         int64
+	Expired, Evicted     int64
+	StalePercent         float64 // keys whose time has come but which are still there
+	ExpireTimeCapped     int64
+	ExpireMillis         int64 // spent in expire cycles
+	EvictionExceeded     int64 // ms over maxmemory, all times
+	EvictionExceededNow  int64 // ms since maxmemory is exceeded
+	OpenSnapshots        int64
+	LockWaiting          float64 // mean number of goroutines that waited for a mutex lately
+	LockWaitingSinceBoot float64
+}
+
+// ReplicationFacts are about the replication stream.
+type ReplicationFacts struct {
+	ID          string
+	Offset      int64
+	BacklogSize int64
+}
+
+// CPUFacts are seconds of CPU time.
+type CPUFacts struct {
+	System, User                 float64
+	SystemChildren, UserChildren float64
+	SystemMain, UserMain         float64 // of the thread that asks
+	Threads                      int     // workers
+}
+
+// DatabaseFacts describe a database.
+type DatabaseFacts struct {
+	Index   int
+	Keys    int64
+	Expires int64
+	AvgTTL  int64 // ms
+	// What finding keys and deadlines takes.
+	TableBytes, ExpireBytes int64
+}
+
+// TaskFacts describe a task of cron.
+type TaskFacts struct {
+	Name  string
+	Runs  int64
+	Nanos int64
+}

@@ -1,0 +1,78 @@
+package admin
+
+import (
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+// keyspaceSpecs: DBSIZE, FLUSHDB [ASYNC | SYNC], FLUSHALL [ASYNC | SYNC],
+// SWAPDB index1 index2
+func keyspaceSpecs() []*command.Spec {
+	succeeded := []string{tipAllShards, tipAllSucceeded}
+	const cats = command.CatKeyspace | command.CatDangerous
+	return []*command.Spec{{
+		Name: "dbsize", Arity: 1, Flags: command.Fast | command.Reads, ACL: command.CatKeyspace, Group: group,
+		Tips: []string{tipAllShards, tipSum}, Control: dbsize,
+	}, {
+		Name: "flushdb", Arity: -1, Flags: command.Writes | command.AllShards, ACL: cats, Group: group,
+		Tips: succeeded, Control: flushDB,
+	}, {
+		Name: "flushall", Arity: -1, Flags: command.Writes | command.AllShards, ACL: cats, Group: group,
+		Tips: succeeded, Control: flushAll,
+	}, {
+		Name: "swapdb", Arity: 3, Flags: command.Fast | command.Writes | command.AllShards, ACL: cats, Group: group,
+		Control: swapDB,
+	}}
+}
+
+func dbsize(c *command.Call, s command.Session) error {
+	c.Reply.Int(s.Keyspace().Len(s.DB()))
+	return nil
+}
+
+func flushDB(c *command.Call, s command.Session) error { return flush(c, s, s.DB()) }
+
+func flushAll(c *command.Call, s command.Session) error { return flush(c, s, -1) }
+
+// flush empties database db, all if -1. KeyDB's word CACHE, which drops only
+// what memory holds of a database on flash, is known; nothing lies on flash.
+func flush(c *command.Call, s command.Session, db int) error {
+	async, cache := false, false
+	switch {
+	case c.Args.Word("async"):
+		async = true
+	case c.Args.Word("cache"):
+		cache = true
+	default:
+		c.Args.Word("sync")
+	}
+	if err := c.Args.Done(); err != nil {
+		return err
+	}
+	if cache {
+		return errNoFlash
+	}
+	s.Keyspace().Flush(db, async)
+	c.Reply.OK()
+	return nil
+}
+
+const (
+	errNoFlash  resp.Error = "ERR Cannot flush cache without storage provider set"
+	errFirstDB  resp.Error = "ERR invalid first DB index"
+	errSecondDB resp.Error = "ERR invalid second DB index"
+)
+
+func swapDB(c *command.Call, s command.Session) error {
+	a, b := c.Args.IntOr(errFirstDB), c.Args.IntOr(errSecondDB)
+	if err := c.Args.Done(); err != nil {
+		return err
+	}
+	w := s.Keyspace()
+	if n := int64(w.Databases()); a < 0 || a >= n || b < 0 || b >= n {
+		return resp.ErrDBIndex
+	}
+	w.Swap(int(a), int(b))
+	c.Reply.OK()
+	return nil
+}
