@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"heddle/db"
+	"heddle/db/invariants"
 	"heddle/resp"
 	"heddle/server/command"
 	str "heddle/server/command/string"
@@ -68,6 +69,9 @@ var hotCommands = []string{
 
 // TestNoAllocations holds the commands of every day to no garbage at all.
 func TestNoAllocations(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("checks allocate")
+	}
 	b := newBench(t)
 	for _, line := range []string{"set k v", "set n 1", "set f 1.5"} {
 		b.run(argv(line))
