@@ -29,9 +29,10 @@ type Stats struct {
 }
 
 // Stats adds up the statistics of all shards.
-func (ks *Keyspace) Stats() (st Stats) {
-	for i := range ks.shards {
-		s := ks.lockShard(i)
+func (ks *Keyspace) Stats() Stats { return ks.sumStats(false) }
+
+func (ks *Keyspace) sumStats(held bool) (st Stats) {
+	ks.eachShard(held, func(s *shard) {
 		c := &s.counts
 		st.Hits += c.hits
 		st.Misses += c.misses
@@ -44,20 +45,16 @@ func (ks *Keyspace) Stats() (st Stats) {
 				st.StaleTimers += max(d.wheel.entries-d.expires, 0)
 			}
 		}
-		ks.unlockShard(i)
-	}
+	})
 	st.LazyPending, st.LazyFreed = ks.lazy.pending.Load(), ks.lazy.freed.Load()
 	st.EvictExhausted = ks.global.exhausted.Load()
 	return st
 }
 
-// ResetStats sets all counters to zero but Dirty, as CONFIG RESETSTAT does.
-func (ks *Keyspace) ResetStats() {
-	for i := range ks.shards {
-		s := ks.lockShard(i)
-		s.counts = counters{dirty: s.counts.dirty}
-		ks.unlockShard(i)
-	}
+// ResetStats sets all counters to zero but Dirty, as CONFIG RESETSTAT does. held
+// says that the caller has all shards locked.
+func (ks *Keyspace) ResetStats(held bool) {
+	ks.eachShard(held, func(s *shard) { s.counts = counters{dirty: s.counts.dirty} })
 	ks.lazy.freed.Store(0)
 	ks.global.exhausted.Store(0)
 }

@@ -38,6 +38,9 @@ func (e *Epochs) Oldest() uint64 { return e.oldest }
 // Active reports whether a snapshot is open.
 func (e *Epochs) Active() bool { return len(e.open) != 0 }
 
+// Open returns how many snapshots are open.
+func (e *Epochs) Open() int { return len(e.open) }
+
 // Begin opens a snapshot and returns its epoch. Freeze follows for each table.
 func (e *Epochs) Begin() uint64 {
 	e.current++
