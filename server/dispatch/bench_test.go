@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"heddle/db"
+	"heddle/db/invariants"
 	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/command/connection"
@@ -208,6 +209,9 @@ func BenchmarkExec(b *testing.B) {
 
 // TestNoAllocations holds the short way to what it promises.
 func TestNoAllocations(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("checked builds allocate")
+	}
 	e := benchEngine(t)
 	d := newDriver(e)
 	d.do("set", "k", string(benchValue))

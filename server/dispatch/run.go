@@ -105,11 +105,12 @@ func (x *Executor) after(c *Client, s *command.Spec, argv [][]byte) {
 }
 
 // runControl runs a Control command. The statistics so far are published
-// first, since it may show or reset them.
+// first, since it may show or reset them. One that changes the keyspace runs
+// with all of it locked, so that its effect has a place among the others.
 func (x *Executor) runControl(c *Client, s *command.Spec, argv [][]byte) {
 	x.rec.Flush()
 	c.publish(s)
-	all := s.Flags&command.AllShards != 0
+	all := s.Flags&(command.AllShards|command.Writes) != 0
 	if all {
 		x.lock(c, x.ks.AllShards(), true)
 	}

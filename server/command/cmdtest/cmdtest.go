@@ -131,6 +131,8 @@ func (e *Env) event(_ int, _ db.Class, event string, key []byte) {
 }
 
 // Events checks the keyspace events since the last call: event, space, key.
+// Those that notify-keyspace-events has to ask for, new and keymiss, are among
+// them.
 func (e *Env) Events(want ...string) {
 	e.t.Helper()
 	if !slices.Equal(e.events, want) {
