@@ -62,6 +62,9 @@ type Directive struct {
 	clamp func(int64) int64  // of a number, after the range check
 }
 
+// Inert reports whether the directive is known but has no effect.
+func (d *Directive) Inert() bool { return d.Note != "" && d.Flags&Partial == 0 }
+
 // Word is a word of an Enum and the number it stands for.
 type Word struct {
 	Name string

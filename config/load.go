@@ -194,7 +194,7 @@ func (l *loader) line(at *LineError, name string, args []string) error {
 		if name == "user" && len(args) >= 1 {
 			l.end.users = append(l.end.users, userLine{at, args[1:]})
 		}
-		if reason := l.special(name, args); reason != "" {
+		if reason := l.special(at, name, args); reason != "" {
 			return fail(reason)
 		}
 		return nil
@@ -234,11 +234,11 @@ func refused(c *cell, v value) string {
 }
 
 // special reads lines that are no directives with a value.
-func (l *loader) special(name string, args []string) (reason string) {
+func (l *loader) special(at *LineError, name string, args []string) (reason string) {
 	const bad = "Bad directive or wrong number of arguments"
 	switch {
 	case name == "rename-command" && len(args) == 2:
-		l.store.renames = append(l.store.renames, Rename{strings.ToLower(args[0]), strings.ToLower(args[1])})
+		l.store.renames = append(l.store.renames, Rename{strings.ToLower(args[0]), strings.ToLower(args[1]), *at})
 	case name == "user" && len(args) >= 1:
 		return userRefused(args)
 	case name == "loadmodule" && len(args) >= 1:

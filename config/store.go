@@ -51,8 +51,23 @@ type hook struct {
 	apply func() error
 }
 
+// Ineffective returns the directives that are not at their default although
+// they have no effect, each with the reason.
+func (s *Store) Ineffective() []Pair {
+	var out []Pair
+	for _, c := range s.cells {
+		if c.d.Inert() && !same(c.load(), defaultOf(c.d)) {
+			out = append(out, Pair{c.d.Name, c.d.Note})
+		}
+	}
+	return out
+}
+
 // Rename is a rename-command line: To is empty when the command is disabled.
-type Rename struct{ From, To string }
+type Rename struct {
+	From, To string
+	At       LineError // to report it, with a Reason
+}
 
 // Dirs changes and tells the working directory: the `dir` directive.
 type Dirs struct {
