@@ -119,3 +119,16 @@ func (c *Settings) frequency(clock uint32, now Millis) uint8 {
 	gone := ((lfuMinute(now) - clock>>8) & minuteMask) / uint32(c.LFUDecayTime)
 	return uint8(n - min(n, gone))
 }
+
+// ChangeSettings changes some of the settings.
+func (ks *Keyspace) ChangeSettings(change func(*Settings)) {
+	for {
+		old := ks.settings.Load()
+		next := *old
+		change(&next)
+		next.Samples = max(next.Samples, 1)
+		if ks.settings.CompareAndSwap(old, &next) {
+			return
+		}
+	}
+}

@@ -63,16 +63,16 @@ func isLocal(s command.Session) bool {
 }
 
 func (f *family) configRewrite(c *command.Call, _ command.Session) error {
-	if err := f.d.Config.Rewrite(false); err != nil {
+	if err := f.d.Config.Rewrite(); err != nil {
 		return err
 	}
 	c.Reply.OK()
 	return nil
 }
 
-func (f *family) configResetStat(c *command.Call, _ command.Session) error {
+func (f *family) configResetStat(c *command.Call, s command.Session) error {
 	f.d.Stats.Reset()
-	f.d.Server.ResetStats()
+	f.d.Server.ResetStats(s.InExec())
 	c.Reply.OK()
 	return nil
 }

@@ -100,19 +100,19 @@ func (f *family) debugChangeReplID(c *command.Call, _ command.Session) error {
 	return nil
 }
 
-func (f *family) debugClientEviction(c *command.Call, _ command.Session) error {
+func (f *family) debugClientEviction(c *command.Call, s command.Session) error {
 	limit := f.d.Config.String("maxmemory-clients")
 	if limit == "0" {
 		return resp.Error("ERR maxmemory-clients is disabled.")
 	}
-	facts := f.facts()
+	facts := f.facts(s)
 	c.Reply.Verbatim("txt", fmt.Appendf(nil, "limit:%s\nused:%d\nclients:%d\n",
 		limit, facts.Memory.ClientsNormal, facts.Clients.Connected))
 	return nil
 }
 
 func (f *family) debugRewriteAll(c *command.Call, _ command.Session) error {
-	if err := f.d.Config.Rewrite(true); err != nil {
+	if err := f.d.Config.RewriteAll(); err != nil {
 		return command.Errorf("ERR CONFIG-REWRITE-FORCE-ALL failed: %s", strings.TrimPrefix(err.Error(), "ERR "))
 	}
 	c.Reply.OK()
@@ -131,7 +131,7 @@ func (f *family) debugHTStats(c *command.Call, s command.Session) error {
 	if n < 0 || n >= int64(s.Keyspace().Databases()) {
 		return resp.Error("ERR Out of range database")
 	}
-	c.Reply.Verbatim("txt", []byte(f.d.Server.TableReport(int(n))))
+	c.Reply.Verbatim("txt", []byte(f.d.Server.TableReport(int(n), s.InExec())))
 	return nil
 }
 

@@ -47,15 +47,16 @@ type ListenerFacts struct {
 
 // ClientFacts are about connections.
 type ClientFacts struct {
-	Connected      int64
-	Max            int64
-	MaxInput       int64 // largest input buffer lately
-	MaxOutput      int64 // largest output buffer lately
-	Blocked        int64
-	TimeoutTable   int64 // parked with a timeout
-	BlockingKeys   int64 // keys that clients wait for
-	CurrentThread  int   // of the client that asks
-	PerThread      []int64
+	Connected     int64
+	Max           int64
+	MaxInput      int64 // largest input buffer lately
+	MaxOutput     int64 // largest output buffer lately
+	Blocked       int64
+	TimeoutTable  int64 // parked with a timeout
+	BlockingKeys  int64 // keys that clients wait for
+	CurrentThread int   // of the client that asks
+	PerThread     []int64
+	Memory        int64 // of all connections
 }
 
 // MemoryFacts are about memory.

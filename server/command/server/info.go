@@ -59,7 +59,7 @@ var sections = [...]struct {
 
 func (f *family) info(c *command.Call, s command.Session) error {
 	wanted := chosenSections(c.Args.Rest())
-	r := &report{f: f, s: s, facts: f.facts()}
+	r := &report{f: f, s: s, facts: f.facts(s)}
 	for i := range sections {
 		if !wanted[i] {
 			continue

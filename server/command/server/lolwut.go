@@ -23,7 +23,7 @@ const (
 // is, and the weft passes below. The draft, which thread is tied to which
 // shaft and in which order the shafts rise, is drawn at random, so that no two
 // pieces are alike. Version 1 shows no art.
-func (f *family) lolwut(c *command.Call, _ command.Session) error {
+func (f *family) lolwut(c *command.Call, s command.Session) error {
 	version, columns, rows := int64(2), int64(64), int64(16)
 	if c.Args.Len() > 1 && c.Args.Word("version") {
 		for _, n := range []*int64{&version, &columns, &rows} {
@@ -40,7 +40,7 @@ func (f *family) lolwut(c *command.Call, _ command.Session) error {
 		columns, rows = min(max(columns, 1), clothColumnsMax), min(max(rows, 1), clothRowsMax)
 		art = weave(uint64(f.d.Server.Micros()), int(columns), int(rows)) + "\n"
 	}
-	facts := f.facts()
+	facts := f.facts(s)
 	text := art + "Redis ver. " + facts.Server.Version + ", woven by Heddle " + facts.Server.HeddleVersion + "\n"
 	c.Reply.Verbatim("txt", []byte(text))
 	return nil
@@ -87,4 +87,3 @@ func mirror(i, n int) int {
 	}
 	return i
 }
-

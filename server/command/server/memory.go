@@ -61,8 +61,8 @@ func (f *family) mallocStats(c *command.Call, _ command.Session) error {
 	return nil
 }
 
-func (f *family) memoryStats(c *command.Call, _ command.Session) error {
-	facts, w := f.facts(), c.Reply
+func (f *family) memoryStats(c *command.Call, s command.Session) error {
+	facts, w := f.facts(s), c.Reply
 	m := &facts.Memory
 	keys := int64(0)
 	for _, d := range facts.Databases {
@@ -109,8 +109,9 @@ func (f *family) memoryStats(c *command.Call, _ command.Session) error {
 	return nil
 }
 
-func (f *family) memoryDoctor(c *command.Call, _ command.Session) error {
-	c.Reply.Verbatim("txt", []byte(diagnoseMemory(&f.facts().Memory, f.facts().Clients.Connected)))
+func (f *family) memoryDoctor(c *command.Call, s command.Session) error {
+	facts := f.facts(s)
+	c.Reply.Verbatim("txt", []byte(diagnoseMemory(&facts.Memory, facts.Clients.Connected)))
 	return nil
 }
 

@@ -27,7 +27,8 @@ type Deps struct {
 type Config interface {
 	Get(patterns ...string) []config.Pair
 	Set(pairs []config.Pair, opt config.SetOptions) error
-	Rewrite(all bool) error
+	Rewrite() error
+	RewriteAll() error
 	IsSensitive(name string) bool
 	Allowed(name string, local bool) bool
 	String(name string) string
@@ -36,8 +37,9 @@ type Config interface {
 // Server is the process around the commands. Its methods may be called from
 // any goroutine.
 type Server interface {
-	// Facts fills in what INFO, MEMORY and ROLE tell.
-	Facts(*Facts)
+	// Facts fills in what INFO, MEMORY and ROLE tell. held says that the caller
+	// has all shards locked.
+	Facts(facts *Facts, held bool)
 	// Micros is the Unix time in microseconds.
 	Micros() int64
 	// Sleep stops the calling goroutine.
@@ -54,10 +56,10 @@ type Server interface {
 	// MemoryReport describes the memory of the process for people.
 	MemoryReport() string
 	// TableReport describes the tables of a database for people.
-	TableReport(db int) string
+	TableReport(db int, held bool) string
 
 	// ResetStats lets counters that are not in stats.Stats begin anew.
-	ResetStats()
+	ResetStats(held bool)
 
 	// What only DEBUG does.
 	SetActiveExpire(on bool)

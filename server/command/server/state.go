@@ -29,22 +29,23 @@ func (f *family) time(c *command.Call, _ command.Session) error {
 	return nil
 }
 
-func (f *family) facts() *Facts {
+// facts collects what there is to tell. Inside EXEC all shards are locked.
+func (f *family) facts(s command.Session) *Facts {
 	facts := new(Facts)
-	f.d.Server.Facts(facts)
+	f.d.Server.Facts(facts, s.InExec())
 	return facts
 }
 
-func (f *family) lastSave(c *command.Call, _ command.Session) error {
-	c.Reply.Int(f.facts().Persistence.LastSave)
+func (f *family) lastSave(c *command.Call, s command.Session) error {
+	c.Reply.Int(f.facts(s).Persistence.LastSave)
 	return nil
 }
 
 // role describes a primary without replicas.
-func (f *family) role(c *command.Call, _ command.Session) error {
+func (f *family) role(c *command.Call, s command.Session) error {
 	c.Reply.Array(3)
 	c.Reply.BulkString("master")
-	c.Reply.Int(f.facts().Replication.Offset)
+	c.Reply.Int(f.facts(s).Replication.Offset)
 	c.Reply.Array(0)
 	return nil
 }
