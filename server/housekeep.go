@@ -1,0 +1,103 @@
+package server
+
+import (
+	"time"
+
+	"heddle/server/dispatch"
+)
+
+// Housekeep does a part of what connections need from time to time: closing
+// silent ones, shrinking buffers, publishing figures. cron calls it hz times a
+// second; a second's calls reach every connection.
+func (s *Server) Housekeep(hz int) {
+	s.postAll(func(w *worker) { w.housekeep(hz) })
+	s.checkDrained()
+}
+
+// leastChecks is how many connections a call looks at at least.
+const leastChecks = 50
+
+func (w *worker) housekeep(hz int) {
+	if w.stopping {
+		w.stopLinger()
+		return
+	}
+	n := min(max(len(w.slots)/max(hz, 1)+1, leastChecks), len(w.slots))
+	largest := int64(0)
+	for range n {
+		if w.nextCheck >= len(w.slots) {
+			w.nextCheck = 0
+		}
+		c := w.slots[w.nextCheck]
+		w.nextCheck++
+		if c == nil || w.timedOut(c) {
+			continue
+		}
+		if !w.checkOutput(c) {
+			continue
+		}
+		w.trim(c)
+		largest = max(largest, c.mem)
+		c.qPeak, c.outPeak = 0, 0
+		c.publish()
+	}
+	w.largest.Store(largest)
+}
+
+// timedOut closes a connection that has been silent for too long, as Redis
+// does: one that waits in a blocking command is spared.
+func (w *worker) timedOut(c *conn) bool {
+	if w.set.Timeout <= 0 || w.now-c.lastRead <= int64(w.set.Timeout) || c.client.Blocked() || c.client.Class() != dispatch.ClassNormal {
+		return false
+	}
+	w.log(Verbose, "Closing idle client")
+	w.close(c)
+	return true
+}
+
+// trim gives back memory that a connection's unfinished input does not need.
+func (w *worker) trim(c *conn) {
+	if c.in.mapped || c.in.len() == 0 || w.now-c.lastRead < 2 || len(c.in.b) <= 2*c.in.len() || len(c.in.b) <= bufferSizes[0] {
+		return
+	}
+	if c.reader.Want() > c.in.len()+1 {
+		return
+	}
+	c.in.moveTo(&w.bufs, c.in.len())
+}
+
+// stopLinger gives up waiting for peers at shutdown.
+func (w *worker) stopLinger() {
+	if soon := time.Now().Add(lingerTime); soon.Before(w.stopAt) {
+		w.stopAt = soon
+	}
+}
+
+// evictClients closes the largest connections until all together use no more
+// than maxmemory-clients. Each worker looks at its own: the one that has the
+// largest of all acts.
+func (w *worker) evictClients(limit int64) {
+	for w.s.clientMem.Load() > limit {
+		var worst *conn
+		for _, c := range w.slots {
+			if c != nil && c.mem > 0 && !c.client.NoEvict() && (worst == nil || c.mem > worst.mem) {
+				worst = c
+			}
+		}
+		if worst == nil {
+			w.largest.Store(0)
+			return
+		}
+		w.largest.Store(worst.mem)
+		for _, x := range w.s.workers {
+			if x != w && x.largest.Load() > worst.mem {
+				x.post(func() {}) // that one's turn ends with a look at its own
+				return
+			}
+		}
+		w.log(Notice, "Evicting client: %v", worst)
+		w.rec.ClientsEvicted++
+		w.close(worst)
+		w.report()
+	}
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// pauseOutput is how many bytes of replies may wait for a peer before its
+	// commands do, too, unless client-output-buffer-limit allows more.
+	pauseOutput = 16 << 20
+	// backlogLimit is how many bytes of commands may wait behind that before
+	// the connection is not read any longer, unless client-query-buffer-limit
+	// is less. It is this large for clients that send a whole pipeline before
+	// they read the first reply: they would never come to that.
+	backlogLimit = 256 << 20
+	// smallReply is what Redis keeps in a client's fixed buffer, which the
+	// output limits do not count.
+	smallReply = 16 << 10
+	// reservedFiles is how many descriptors are kept for all but clients.
+	reservedFiles = 32
+)
+
+// pauseAt is the number of waiting bytes at which commands wait.
+func (w *worker) pauseAt(c *conn) int64 {
+	o := &w.set.Output[c.client.Class()]
+	return max(pauseOutput, o.Hard+smallReply+1, o.Soft+smallReply+1)
+}
+
+// inputFull reports whether no more input of the connection is to be read.
+func (w *worker) inputFull(c *conn) bool {
+	return c.state&statePaused != 0 && int64(c.in.len()) >= min(backlogLimit, w.set.QueryLimit)
+}
+
+// overHard closes a connection whose replies exceed the hard limit.
+func (w *worker) overHard(c *conn, limit int64) bool {
+	if c.queue.len+int64(c.out.Len())-smallReply <= limit {
+		return false
+	}
+	w.overOutput(c)
+	return true
+}
+
+func (w *worker) overOutput(c *conn) {
+	w.log(Warning, "Client %v scheduled to be closed ASAP for overcoming of output buffer limits.", c)
+	w.rec.OutputLimitCloses++
+	w.close(c)
+}
+
+// checkOutput holds the unsent replies against the limits: it pauses the
+// connection or lets it go on; false when it closed it.
+func (w *worker) checkOutput(c *conn) bool {
+	o := &w.set.Output[c.client.Class()]
+	waiting := c.queue.len
+	switch {
+	case o.Hard > 0 && waiting > o.Hard+smallReply, w.overSoft(c, waiting):
+		w.overOutput(c)
+		return false
+	case waiting > w.pauseAt(c):
+		c.state |= statePaused
+	case c.state&statePaused != 0 && waiting <= w.pauseAt(c)/2:
+		c.state &^= statePaused
+		w.again(c)
+	}
+	return true
+}
+
+// overSoft reports whether the soft limit has been exceeded for too long.
+func (w *worker) overSoft(c *conn, waiting int64) bool {
+	o := &w.set.Output[c.client.Class()]
+	if o.Soft == 0 || waiting <= o.Soft {
+		c.softAt = 0
+		return false
+	}
+	if c.softAt == 0 {
+		c.softAt = w.now
+		return false
+	}
+	return w.now-c.softAt > int64(o.SoftSeconds)
+}
+
+// checkQuery closes a connection whose input exceeds client-query-buffer-limit.
+func (w *worker) checkQuery(c *conn) bool {
+	if int64(c.in.len()+c.bigHave) <= w.set.QueryLimit || c.state&statePaused != 0 {
+		return true
+	}
+	head := c.in.bytes()
+	head = head[:min(len(head), 64)]
+	w.log(Warning, "Closing client that reached max query buffer length: %v (qbuf initial bytes: %q)", c, head)
+	w.rec.QueryLimitCloses++
+	w.close(c)
+	return false
+}
+
+// OpenFiles raises the limit of open files so that maxclients connections fit
+// and returns how many do. Less than asked: the system does not allow more.
+func OpenFiles(maxClients int) (clients int, err error) {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
+		return maxClients, fmt.Errorf("reading the limit of open files: %w", err)
+	}
+	need := uint64(maxClients + reservedFiles)
+	if r.Cur >= need {
+		return maxClients, nil
+	}
+	old := r.Cur
+	for try := need; try > old; try -= min(16, try-old) {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: try, Max: max(r.Max, try)}); err == nil {
+			old = try
+			break
+		}
+	}
+	return int(old) - reservedFiles, nil
+}

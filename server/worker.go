@@ -1,0 +1,299 @@
+package server
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"heddle/resp"
+	"heddle/server/dispatch"
+	"heddle/server/poll"
+	"heddle/server/stats"
+)
+
+// worker is one event loop on one thread. Everything in it belongs to its
+// goroutine, but for the mailbox and the counters below it.
+type worker struct {
+	s      *Server
+	id     int
+	poller *poll.Poller
+	x      *dispatch.Executor
+	rec    *stats.Recorder
+
+	// The batch that is being made: the commands, where each ends within its
+	// connection's input, their arguments, the connections in it.
+	batch  []dispatch.Pending
+	ends   []int32
+	args   [][]byte
+	joined []*conn
+	shared []byte // what sockets are read into; used: how much the batch holds
+	used   int
+
+	dirties     []*conn
+	agains      []*conn
+	againsSpare []*conn
+	bufs        buffers
+	vec         poll.Vec
+
+	slots     []*conn
+	freeSlots []uint32
+	gen       uint32
+	listeners []*listener
+	spareFD   int   // given up when no other descriptor is left
+	nextCheck int   // the slot where housekeeping goes on
+	lastEMF   int64 // when the lack of descriptors was last logged
+
+	set          *Settings // as of this turn
+	limits       *resp.Limits
+	limitsUnauth *resp.Limits
+	now          int64 // seconds, as of this turn
+	stopping     bool
+	stopAt       time.Time
+	mem          int64 // bytes that its connections use
+	memShown     int64
+
+	mail    mailbox
+	clients atomic.Int64 // connections, those on their way to it included
+	largest atomic.Int64 // the most that one of them uses, when it was last looked
+	served  atomic.Int64 // connections ever
+}
+
+// Tokens of what is no connection: the waker, and listeners from firstListener.
+const (
+	wakerToken    = ^uint64(0)
+	firstListener = uint64(1) << 63
+)
+
+func newWorker(s *Server, id int) (*worker, error) {
+	w := &worker{s: s, id: id, spareFD: -1}
+	var err error
+	if w.poller, err = poll.New(); err != nil {
+		return nil, fmt.Errorf("opening epoll: %w", err)
+	}
+	if err := w.mail.open(); err != nil {
+		_ = w.poller.Close()
+		return nil, fmt.Errorf("opening eventfd: %w", err)
+	}
+	if err := w.poller.Add(w.mail.waker.FD(), poll.In, wakerToken); err != nil {
+		w.closeFDs()
+		return nil, fmt.Errorf("registering eventfd: %w", err)
+	}
+	w.openSpare()
+	w.x = s.engine.NewExecutor()
+	w.rec = w.x.Recorder()
+	w.shared = make([]byte, sharedSize)
+	w.args = make([][]byte, 0, 4*argvSpare)
+	w.readSettings()
+	return w, nil
+}
+
+func (w *worker) closeFDs() {
+	_ = w.poller.Close()
+	w.mail.close()
+	w.closeSpare()
+}
+
+// loop runs the worker until the server is stopped.
+func (w *worker) loop() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	w.pin()
+	for !w.over() {
+		n := w.wait()
+		start := time.Now()
+		w.turn(start, n)
+		w.rec.Cycles++
+		w.rec.CycleNanos += int64(time.Since(start))
+		w.rec.Flush()
+	}
+	w.end()
+}
+
+// wait returns how many events there are, and waits if there is nothing to do.
+func (w *worker) wait() int {
+	if n := w.poller.Poll(); n > 0 || len(w.agains) > 0 || !w.mail.sleep() {
+		return n
+	}
+	timeout := -1
+	if w.stopping {
+		timeout = 10
+	}
+	n := w.poller.Wait(timeout)
+	w.mail.awake()
+	return n
+}
+
+// turn is one round over everything that is ready.
+func (w *worker) turn(start time.Time, events int) {
+	w.now = start.Unix()
+	w.readSettings()
+	w.readMail()
+	w.resume()
+	for i := range events {
+		token, what := w.poller.Event(i)
+		if token >= firstListener {
+			w.special(token)
+			continue
+		}
+		if c := w.find(token); c != nil {
+			w.ready(c, what)
+		}
+	}
+	w.run()
+	w.flushDirty()
+	w.account()
+}
+
+// special serves what is no connection.
+func (w *worker) special(token uint64) {
+	if token == wakerToken {
+		w.mail.waker.Drain()
+		return
+	}
+	for _, l := range w.listeners {
+		if l.token == token {
+			w.accept(l)
+			return
+		}
+	}
+}
+
+// find returns the connection of a token, nil if it is gone.
+func (w *worker) find(token uint64) *conn {
+	if slot := uint32(token); int(slot) < len(w.slots) {
+		if c := w.slots[slot]; c != nil && c.gen == uint32(token>>32) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (c *conn) token() uint64 { return uint64(c.gen)<<32 | uint64(c.slot) }
+
+// ready serves an event of a connection.
+func (w *worker) ready(c *conn, what poll.Event) {
+	if what&(poll.Hup|poll.Error) != 0 && c.want&poll.In == 0 && c.state&stateBatch == 0 {
+		w.close(c)
+		return
+	}
+	if what&poll.Out != 0 {
+		if !w.drain(c) {
+			return
+		}
+		w.dirty(c)
+	}
+	if what&(poll.In|poll.Hup|poll.Error) != 0 && c.want&poll.In != 0 {
+		w.readable(c)
+	}
+}
+
+// flushDirty sends the replies of the turn, a write per connection.
+func (w *worker) flushDirty() {
+	for i := 0; i < len(w.dirties); i++ {
+		w.flush(w.dirties[i])
+	}
+	clear(w.dirties)
+	w.dirties = w.dirties[:0]
+}
+
+// readMail does what others asked for.
+func (w *worker) readMail() {
+	list := w.mail.take()
+	if list == nil {
+		return
+	}
+	for _, m := range list {
+		if m.conn == nil {
+			m.fn()
+			continue
+		}
+		w.deliver(m.conn, m.fn)
+	}
+	w.mail.done()
+}
+
+// deliver runs a posted function for a connection, and lets it go on.
+func (w *worker) deliver(c *conn, fn func()) {
+	switch {
+	case c.state&stateClosed != 0:
+		return
+	case c.killed.Load():
+		w.close(c)
+		return
+	}
+	w.openOut(c)
+	fn()
+	if c.client.Closing() {
+		c.state |= stateClosing
+	} else if c.in.len() > 0 && !c.held() {
+		w.again(c)
+	}
+	w.dirty(c)
+}
+
+// readSettings takes over settings that were changed.
+func (w *worker) readSettings() {
+	set := w.s.settings.Load()
+	if set == w.set {
+		return
+	}
+	w.set = set
+	w.limits = &resp.Limits{MaxBulk: set.MaxBulk}
+	w.limitsUnauth = &resp.Limits{MaxBulk: set.MaxBulk, Unauthenticated: true}
+}
+
+// broken closes a connection whose socket failed.
+func (w *worker) broken(c *conn, errno syscall.Errno) {
+	w.log(Verbose, "Connection error: %v (%v)", errno, c)
+	w.close(c)
+}
+
+// close ends a connection and gives back all that it owns.
+func (w *worker) close(c *conn) {
+	if c.state&stateClosed != 0 {
+		return
+	}
+	c.state |= stateClosed
+	c.client.Close()
+	c.in.release(&w.bufs)
+	if c.big != nil {
+		c.big.Release()
+		c.big, c.bigHave = nil, 0
+	}
+	c.queue.add(&w.bufs, &c.out, 0)
+	c.queue.release(&w.bufs)
+	w.mem -= c.mem + connSize
+	w.slots[c.slot] = nil
+	w.freeSlots = append(w.freeSlots, c.slot)
+	_ = unix.Close(c.fd)
+	w.clients.Add(-1)
+	w.s.clients.Add(-1)
+}
+
+// account reports the memory of the connections when it changed noticeably.
+func (w *worker) account() {
+	if d := w.mem - w.memShown; d > 4096 || d < -4096 || w.mem == 0 && d != 0 {
+		w.report()
+	}
+	if limit := w.set.MaxMemoryClients; limit > 0 {
+		w.evictClients(limit)
+	}
+}
+
+// report makes the memory of the connections part of the server's.
+func (w *worker) report() {
+	d := w.mem - w.memShown
+	w.memShown = w.mem
+	w.s.engine.Keyspace().AddOverhead(d)
+	w.s.clientMem.Add(d)
+}
+
+func (w *worker) log(level Level, format string, args ...any) {
+	if w.s.log != nil && w.s.logs(level) {
+		w.s.log(level, fmt.Sprintf(format, args...))
+	}
+}
