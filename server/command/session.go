@@ -110,7 +110,6 @@ type ClientInfo struct {
 	Flags                  string
 	DB                     int
 	Multi                  int // queued commands, -1 outside MULTI
-	Watch                  int // watched keys
 	QueryBuf, QueryBufFree int64
 	ArgvMem, MultiMem      int64
 	ReplyBuf, ReplyBufPeak int64

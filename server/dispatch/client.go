@@ -63,7 +63,6 @@ type shown struct {
 	db     atomic.Int32
 	proto  atomic.Int32
 	multi  atomic.Int32 // queued commands, -1 outside MULTI
-	watch  atomic.Int32
 	queue  atomic.Int64 // bytes of the MULTI queue
 	mode   atomic.Uint32
 	parked atomic.Pointer[parked]

@@ -114,7 +114,7 @@ func testEngine(t *testing.T) *dispatch.Engine {
 // through a few keys. Every item is taken exactly once, and nobody sleeps while
 // there is one.
 func TestWaitersGetAll(t *testing.T) {
-	const producers, consumers, items = 2, 3, 400
+	const producers, consumers, items = 2, 3, 150
 	e := testEngine(t)
 	var wg sync.WaitGroup
 	got := make([]map[string]bool, consumers)
@@ -314,4 +314,3 @@ func TestPauseUnderLoad(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
-

@@ -204,7 +204,7 @@ func (x *Executor) execute(p *Pending, c *Client) {
 	x.mark = c.w.Mark()
 	if s := p.spec; s != nil && c.mode&special == 0 && x.e.state.Load() == 0 {
 		pl := &x.plans[s.ID()]
-		if pl.way == wayOne && p.count == 1 && x.withinMemory() {
+		if pl.way == wayOne && p.count == 1 && x.withinMemory() && !invariants.Sometimes(8) {
 			x.runOne(p, c, s, pl)
 			return
 		}
@@ -220,6 +220,7 @@ func (x *Executor) panicked(p *Pending, r any) {
 	x.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", p.Argv[0], c.id, r, debug.Stack()))
 	if x.begun {
 		x.begun = false
+		x.tx.SetTouchless(false)
 		x.tx.Abort()
 	}
 	if x.held != 0 {

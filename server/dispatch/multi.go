@@ -113,9 +113,10 @@ func (c *Client) Watch(keys [][]byte) error {
 	return nil
 }
 
-// Unwatch forgets the watched keys.
+// Unwatch forgets the watched keys. EXEC does that itself behind its queue, whose
+// locks are still held when UNWATCH is part of it.
 func (c *Client) Unwatch() {
-	if c.watching {
+	if c.watching && c.mode&modeExec == 0 {
 		c.watching = false
 		c.e.ks.Unwatch(&c.watcher)
 	}
@@ -149,10 +150,12 @@ func (c *Client) Exec(call *command.Call) error {
 // runQueue runs the expanded queue.
 func (x *Executor) runQueue(c *Client) {
 	c.mode |= modeExec
+	x.tx.SetTouchless(c.mode&modeNoTouch != 0)
 	c.w.Array(len(x.queued))
 	for i := range x.queued {
 		x.runQueued(&x.queued[i], c)
 	}
+	x.tx.SetTouchless(false)
 	c.mode &^= modeExec
 	x.append()
 }

@@ -360,3 +360,80 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("%d errors", n)
 	}
 }
+
+func TestNoTouch(t *testing.T) {
+	e := newEnv(t)
+	idle := func(want string) {
+		t.Helper()
+		e.Do("object idletime k").Want(":" + want + "\r\n")
+	}
+	e.Do("set k v")
+	e.Advance(10_000)
+	e.Do("client no-touch on").OK()
+	e.Do("get k").Want("$1\r\nv\r\n")
+	idle("10")
+	e.Pipeline([]string{"multi"}, []string{"get", "k"}, []string{"exec"})
+	idle("10")
+	e.Do("touch k").Want(":1\r\n")
+	idle("0")
+	e.Advance(5000)
+	e.Do("client no-touch off").OK()
+	idle("5")
+	e.Do("get k")
+	idle("0")
+}
+
+func TestUnwatchInExec(t *testing.T) {
+	e := newEnv(t)
+	e.Do("watch k")
+	e.Pipeline([]string{"multi"}, []string{"unwatch"}, []string{"incr", "k"}, []string{"exec"}).
+		Want("+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n:1\r\n")
+	e.Pipeline([]string{"multi"}, []string{"incr", "k"}, []string{"exec"}).Want("+OK\r\n+QUEUED\r\n*1\r\n:2\r\n")
+}
+
+// A watched key that expires makes EXEC fail; one that was expired when it was
+// watched does not.
+func TestWatchExpired(t *testing.T) {
+	e := newEnv(t)
+	e.Do("set k v px 10")
+	e.Do("watch k")
+	e.Advance(20)
+	e.Pipeline([]string{"multi"}, []string{"ping"}, []string{"exec"}).Want("+OK\r\n+QUEUED\r\n*-1\r\n")
+	e.Do("set k v px 10")
+	e.Advance(20)
+	e.Do("watch k")
+	e.Pipeline([]string{"multi"}, []string{"ping"}, []string{"exec"}).Want("+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n")
+}
+
+// A key that expires is deleted for those who read the oplog, before the
+// command that found out.
+func TestExpiredEffect(t *testing.T) {
+	e := newEnv(t)
+	e.Do("set k v px 10")
+	e.Propagated("set k v PXAT 1700000000010")
+	e.Advance(20)
+	e.Do("incr k").Want(":1\r\n")
+	e.Propagated("del k", "incr k")
+}
+
+// Slow commands are logged; those of EXEC one by one, AUTH without its secret.
+func TestSlowlog(t *testing.T) {
+	e := newEnv(t)
+	st := e.Engine.Stats()
+	st.Slowlog.SetThreshold(0)
+	e.Do("client setname me")
+	e.Do("hello 2 auth default secret")
+	e.Pipeline([]string{"multi"}, []string{"incr", "k"}, []string{"exec"})
+	e.Do("get k")
+	var got []string
+	for _, c := range st.Slowlog.Last(-1) {
+		got = append(got, strings.Join(c.Args, " "))
+		if c.Addr != "127.0.0.1:50001" {
+			t.Errorf("address %q", c.Addr)
+		}
+	}
+	want := "get k|incr k|multi|hello 2 auth (redacted) (redacted)|client setname me"
+	if strings.Join(got, "|") != want {
+		t.Errorf("slow log %q, want %q", got, want)
+	}
+}

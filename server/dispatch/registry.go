@@ -112,7 +112,7 @@ func (c *Client) describe() command.ClientInfo {
 	i := command.ClientInfo{
 		ID: c.id, Addr: c.conn.RemoteAddr(), LAddr: c.conn.LocalAddr(), FD: c.conn.FD(), Worker: c.conn.Worker(),
 		Age: now - c.created, Idle: max(now-sh.last.Load(), 0), Flags: c.flags(m),
-		DB: int(sh.db.Load()), Multi: int(sh.multi.Load()), Watch: int(sh.watch.Load()), MultiMem: sh.queue.Load(),
+		DB: int(sh.db.Load()), Multi: int(sh.multi.Load()), MultiMem: sh.queue.Load(),
 		Events: "r", Cmd: "NULL", Proto: int(sh.proto.Load()),
 		NoEvict: m&modeNoEvict != 0, Monitor: m&modeMonitor != 0,
 	}

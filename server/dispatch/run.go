@@ -130,12 +130,10 @@ func (x *Executor) runControl(c *Client, s *command.Spec, argv [][]byte) {
 // missed.
 func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
 	set := x.lockSet(p, s)
-	if c.mode&modeNoTouch != 0 {
-		x.tx.SetTouchless(true)
-		defer x.tx.SetTouchless(false)
-	}
 	x.lock(c, set, s.Write != nil)
 	x.prime(p, s)
+	// TOUCH is what such a client says to move the clocks all the same.
+	x.tx.SetTouchless(c.mode&modeNoTouch != 0 && s.Name != "touch")
 	switch err := x.invoke(s, c); {
 	case err == nil:
 	case errors.Is(err, command.ErrParked):
@@ -144,6 +142,7 @@ func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
 	default:
 		x.fail(c, err)
 	}
+	x.tx.SetTouchless(false)
 	x.unlock()
 }
 
