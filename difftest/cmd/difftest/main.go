@@ -1,0 +1,87 @@
+// Command difftest compares this server with redis-server on random commands.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"heddle/difftest"
+)
+
+func main() {
+	var (
+		heddle  = flag.String("heddle", "bin/heddle-server", "our server's binary")
+		oracle  = flag.String("redis", "redis-server", "redis-server 7.0.15")
+		n       = flag.Int("n", 100000, "commands for each number of workers")
+		workers = flag.String("workers", "1", "numbers of workers, separated by commas")
+		seed    = flag.Int64("seed", 0, "seed of the commands; 0 takes the clock")
+		groups  = flag.String("groups", "", "command groups, separated by commas; empty takes all of "+strings.Join(difftest.GroupNames(), ","))
+		keys    = flag.Int("keys", 24, "number of ordinary keys")
+		conns   = flag.Int("conns", 0, "connections; 0 takes 4 a worker, 16 at most")
+		most    = flag.Int("failures", 10, "give up after so many different mismatches")
+		list    = flag.Bool("differences", false, "list the deliberate differences and end")
+	)
+	flag.Parse()
+	if *list {
+		for _, d := range difftest.Differences() {
+			fmt.Println(d)
+		}
+		return
+	}
+	if *seed == 0 {
+		*seed = time.Now().UnixNano()
+	}
+	options := difftest.Options{Seed: *seed, Conns: *conns, Keys: *keys}
+	if *groups != "" {
+		options.Groups = strings.Split(*groups, ",")
+	}
+	failed := false
+	for _, w := range strings.Split(*workers, ",") {
+		count, err := strconv.Atoi(w)
+		if err == nil {
+			var ok bool
+			ok, err = compare(*heddle, *oracle, count, difftest.Config{Options: options, N: *n, MaxFailures: *most, Out: os.Stdout})
+			failed = failed || !ok
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "difftest:", err)
+			os.Exit(2)
+		}
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// compare runs both servers with a number of workers and reports whether all
+// replies were equal.
+func compare(heddle, oracle string, workers int, c difftest.Config) (bool, error) {
+	if c.Conns == 0 {
+		c.Conns = min(4*workers, 16)
+	}
+	theirs, err := difftest.StartServer(oracle, difftest.OracleArgs()...)
+	if err != nil {
+		return false, err
+	}
+	defer theirs.Stop()
+	args := difftest.HeddleArgs(workers)
+	if difftest.IsRedis(heddle) {
+		args = difftest.OracleArgs()
+	}
+	ours, err := difftest.StartServer(heddle, args...)
+	if err != nil {
+		return false, err
+	}
+	defer ours.Stop()
+	result, err := difftest.Compare(theirs.Addr, ours.Addr, c)
+	if !ours.Alive() {
+		return false, fmt.Errorf("our server died; its log ends:\n%s", ours.Log())
+	}
+	fmt.Printf("workers %d: %d commands, %d different mismatches, seed %d, %.1f s\n",
+		workers, result.Commands, len(result.Failures), c.Seed, result.Took.Seconds())
+	return len(result.Failures) == 0, err
+}

@@ -1,0 +1,149 @@
+package difftest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Server is a server process under test, listening on a free local port.
+type Server struct {
+	Addr string
+	cmd  *exec.Cmd
+	dir  string
+	done chan struct{}
+}
+
+// StartServer runs the server binary at path with args as redis-server takes
+// them, in a directory of its own, and waits until it answers. Its log goes to
+// the file log there, which errors quote.
+func StartServer(path string, args ...string) (*Server, error) {
+	path, err := exec.LookPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "difftest")
+	if err != nil {
+		return nil, err
+	}
+	for range 5 { // the free port may be taken before the server binds it
+		var s *Server
+		if s, err = start(path, dir, args); err == nil {
+			return s, nil
+		}
+	}
+	os.RemoveAll(dir)
+	return nil, err
+}
+
+func start(path, dir string, args []string) (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().String()
+	l.Close()
+	_, port, _ := net.SplitHostPort(addr)
+	logFile, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer logFile.Close()
+	args = append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", dir}, args...)
+	s := &Server{Addr: addr, cmd: exec.Command(path, args...), dir: dir, done: make(chan struct{})}
+	s.cmd.Stdout, s.cmd.Stderr = logFile, logFile
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		s.cmd.Wait()
+		close(s.done)
+	}()
+	if err := s.await(); err != nil {
+		s.kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+// await returns once the server answers PING.
+func (s *Server) await() error {
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		select {
+		case <-s.done:
+			return errors.New("server ended at once:\n" + s.Log())
+		case <-time.After(20 * time.Millisecond):
+		}
+		c, err := net.Dial("tcp", s.Addr)
+		if err != nil {
+			continue
+		}
+		c.SetDeadline(time.Now().Add(time.Second))
+		fmt.Fprintf(c, "PING\r\n")
+		answer := make([]byte, 7)
+		n, _ := c.Read(answer)
+		c.Close()
+		if string(answer[:n]) == "+PONG\r\n" {
+			return nil
+		}
+	}
+	return errors.New("server does not answer:\n" + s.Log())
+}
+
+// Log returns the end of what the server has logged.
+func (s *Server) Log() string {
+	b, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+	return string(b[max(0, len(b)-4000):])
+}
+
+// PID is the server's process.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
+// Alive reports whether the process still runs.
+func (s *Server) Alive() bool {
+	select {
+	case <-s.done:
+		return false
+	default:
+		return true
+	}
+}
+
+func (s *Server) kill() {
+	s.cmd.Process.Kill()
+	<-s.done
+}
+
+// Stop ends the server and removes its directory.
+func (s *Server) Stop() {
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.done:
+	case <-time.After(5 * time.Second):
+		s.kill()
+	}
+	os.RemoveAll(s.dir)
+}
+
+// OracleArgs are the arguments that redis-server needs to be compared with.
+func OracleArgs() []string { return []string{"--enable-debug-command", "yes"} }
+
+// HeddleArgs are the same for us, with a number of workers.
+func HeddleArgs(workers int) []string {
+	return append(OracleArgs(), "--server-threads", strconv.Itoa(workers))
+}
+
+// IsRedis reports whether the binary at path is Redis' own, which has no
+// server-threads.
+func IsRedis(path string) bool { return strings.HasPrefix(filepath.Base(path), "redis") }
