@@ -25,6 +25,13 @@ func (e *LineError) Error() string {
 		RedisVersion, e.Line, e.Text, e.Reason, e.Where)
 }
 
+// Fatal is another mistake in the configuration that stops the start.
+type Fatal string
+
+func (e Fatal) Error() string {
+	return fmt.Sprintf("\n*** FATAL CONFIG FILE ERROR (Redis %s) ***\n%s\n", RedisVersion, string(e))
+}
+
 // OpenError is a configuration file that cannot be read.
 type OpenError struct {
 	Path string
@@ -32,7 +39,7 @@ type OpenError struct {
 }
 
 func (e *OpenError) Error() string {
-	return fmt.Sprintf("Fatal error, can't open config file '%s': %s", e.Path, sysText(e.Err))
+	return fmt.Sprintf("Fatal error, can't open config file '%s': %s", e.Path, SysText(e.Err))
 }
 
 func (e *OpenError) Unwrap() error { return e.Err }

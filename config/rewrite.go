@@ -40,7 +40,7 @@ func (s *Store) rewrite(all bool) error {
 }
 
 func rewriteError(err error) error {
-	return resp.Error("ERR Rewriting config file: " + sysText(err))
+	return resp.Error("ERR Rewriting config file: " + SysText(err))
 }
 
 // draft is a file being rewritten.

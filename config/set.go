@@ -145,7 +145,7 @@ func (s *Store) commit(changes []change) error {
 func (s *Store) put(c *cell, v value) error {
 	if c.d.Name == "dir" && s.changer.Chdir != nil {
 		if err := s.changer.Chdir(v.words[0]); err != nil {
-			return argError(sysText(err))
+			return argError(SysText(err))
 		}
 		s.syncDir()
 		return nil

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// sysText spells an operating system's error as strerror does, which is how
+// SysText spells an operating system's error as strerror does, which is how
 // Redis' messages name it.
-func sysText(err error) string {
+func SysText(err error) string {
 	var no syscall.Errno
 	if !errors.As(err, &no) {
 		return err.Error()

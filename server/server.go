@@ -105,12 +105,16 @@ func (s *Server) postAll(fn func(*worker)) {
 	}
 }
 
-// Run serves until Shutdown is done.
+// Run serves until Shutdown is done. After Shutdown it returns at once.
 func (s *Server) Run() error {
 	s.mu.Lock()
 	if s.mu.started || s.mu.stopped {
+		again := s.mu.started
 		s.mu.Unlock()
-		return errors.New("server: Run called again, or after Close")
+		if again {
+			return errors.New("server: Run was called twice")
+		}
+		return nil
 	}
 	s.mu.started = true
 	s.running.Add(len(s.workers))
@@ -191,6 +195,9 @@ func (s *Server) Drain() {
 	s.draining.Store(true)
 	s.checkDrained()
 }
+
+// Undrain takes a soft shutdown back: connections are accepted again.
+func (s *Server) Undrain() { s.draining.Store(false) }
 
 // Draining reports whether a soft shutdown is under way.
 func (s *Server) Draining() bool { return s.draining.Load() }

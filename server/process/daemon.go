@@ -93,6 +93,9 @@ const (
 	Upstart
 )
 
+// String is the word that INFO shows.
+func (s Supervisor) String() string { return [...]string{"no", "systemd", "upstart"}[s] }
+
 // DetectSupervisor decides by the word of `supervised` and the environment.
 func DetectSupervisor(word string, getenv func(string) string) (Supervisor, error) {
 	systemd, upstart := getenv("NOTIFY_SOCKET") != "", getenv("UPSTART_JOB") != ""

@@ -1,0 +1,336 @@
+// Package host is the process around the parts of the server: it applies the
+// configuration to them, gives cron its tasks, knows what INFO tells of the
+// whole, and stops everything in order. Commands of the server group see it as
+// admin.Server.
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"heddle/config"
+	"heddle/cron"
+	"heddle/db"
+	"heddle/server"
+	admin "heddle/server/command/server"
+	"heddle/server/dispatch"
+	"heddle/server/log"
+	"heddle/server/process"
+)
+
+// Build says which program this is.
+type Build struct {
+	Commit string
+	Dirty  bool
+	ID     string
+}
+
+// Parts are what a Host holds together.
+type Parts struct {
+	Config   *config.Store
+	Log      *log.Logger
+	Keyspace *db.Keyspace
+	Engine   *dispatch.Engine
+	Network  *server.Server
+	Build    Build
+	// Supervisor is told when the server is up and when it goes down.
+	Supervisor process.Supervisor
+	// OOM changes the process' out-of-memory score.
+	OOM *process.OOMScore
+	// Title, if not nil, sets the title in the list of processes.
+	Title func(string)
+	// PidFile is removed at the end; "" if there is none.
+	PidFile string
+}
+
+// Host is the running server as a whole. It is made before its parts, since the
+// commands know it, and joins them when they are there.
+type Host struct {
+	Parts
+	Cron *cron.Loop
+
+	started time.Time
+	startup int64 // memory used when nothing was stored
+	runID   string
+	replID  atomic.Pointer[string]
+	peak    atomic.Int64
+	paused  atomic.Bool // DEBUG PAUSE-CRON
+	expire  atomic.Bool // false: DEBUG SET-ACTIVE-EXPIRE 0
+	port    portState
+
+	stop     chan stopRequest
+	stopping atomic.Bool
+	aborted  chan struct{}
+
+	mu    sync.Mutex
+	over  overTime
+	locks lockTime
+}
+
+// New returns a host without parts.
+func New() *Host {
+	h := &Host{started: time.Now(), runID: randomID(), stop: make(chan stopRequest, 4), aborted: make(chan struct{}, 1)}
+	h.expire.Store(true)
+	h.ChangeReplicationID()
+	return h
+}
+
+// Join gives the host its parts, applies the configuration to them and follows
+// its changes. Serve runs it.
+func (h *Host) Join(p Parts) {
+	h.Parts = p
+	h.Cron = cron.New(cron.Options{
+		Hz:       func() int { return int(p.Config.Int("hz")) },
+		Dynamic:  func() bool { return p.Config.Bool("dynamic-hz") },
+		Clients:  p.Network.Clients,
+		Panicked: h.taskPanicked,
+	})
+	h.addTasks()
+	h.startup = p.Keyspace.Used()
+	h.follow()
+}
+
+func (h *Host) taskPanicked(task string, reason any, stack []byte) {
+	h.Parts.Log.Warningf("BUG: task %s of cron panicked: %v\n%s", task, reason, stack)
+}
+
+// randomID is 40 hexadecimal digits.
+func randomID() string {
+	var b [20]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Micros is the Unix time in microseconds.
+func (h *Host) Micros() int64 { return time.Now().UnixMicro() }
+
+// Sleep stops the calling goroutine.
+func (h *Host) Sleep(micros int64) { time.Sleep(time.Duration(micros) * time.Microsecond) }
+
+// Log writes a line at level warning.
+func (h *Host) Log(line string) { h.Parts.Log.Log(log.Warning, line) }
+
+// SetActiveExpire is DEBUG SET-ACTIVE-EXPIRE.
+func (h *Host) SetActiveExpire(on bool) {
+	h.expire.Store(on)
+	h.applyKeyspace()
+}
+
+// PauseCron is DEBUG PAUSE-CRON: periodic work stops, but for what the server
+// needs to stay alive.
+func (h *Host) PauseCron(paused bool) { h.paused.Store(paused) }
+
+// ChangeReplicationID is DEBUG CHANGE-REPL-ID.
+func (h *Host) ChangeReplicationID() {
+	id := randomID()
+	h.replID.Store(&id)
+}
+
+// Crash ends the process as a fault in the program would, from a goroutine
+// where nothing recovers.
+func (h *Host) Crash(reason string) {
+	h.Log("Crashing on request: " + reason)
+	go func() { panic(reason) }()
+	select {}
+}
+
+// ResetStats begins the counters anew that are not in package stats.
+func (h *Host) ResetStats(held bool) {
+	h.Keyspace.ResetStats(held)
+	h.peak.Store(h.Keyspace.Used())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over.total = 0
+}
+
+// stopRequest asks Serve to stop.
+type stopRequest struct {
+	soft bool
+	exit bool // at once, with an error: the second SIGINT
+}
+
+// errNoSave is why SHUTDOWN SAVE is refused.
+var errNoSave = errors.New("there is no persistence, so that nothing can be saved")
+
+// Shutdown asks for the end. It returns at once.
+func (h *Host) Shutdown(o admin.ShutdownOptions) error {
+	if o.Save && !o.Force {
+		return errNoSave
+	}
+	h.request(stopRequest{soft: o.Soft})
+	return nil
+}
+
+// AbortShutdown takes back a shutdown that waits for clients to leave.
+func (h *Host) AbortShutdown() bool {
+	if !h.Network.Draining() {
+		return false
+	}
+	select {
+	case h.aborted <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// request passes a request to Serve; when many wait, one more changes nothing.
+func (h *Host) request(r stopRequest) {
+	h.stopping.Store(true)
+	select {
+	case h.stop <- r:
+	default:
+	}
+}
+
+// onSignal is what a signal to stop does.
+func (h *Host) onSignal(_ os.Signal, name string, insisted bool) {
+	if insisted {
+		h.Parts.Log.FromSignal("You insist... exiting now.")
+		h.request(stopRequest{exit: true})
+		return
+	}
+	h.Parts.Log.FromSignal("Received " + name + " scheduling shutdown...")
+	h.request(stopRequest{soft: h.Config.Bool("soft-shutdown") && !h.Network.Draining()})
+}
+
+// Serve runs the server until it is asked to stop, and returns the process'
+// exit code. The network listens already.
+func (h *Host) Serve(ctx context.Context) int {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { process.Signals{Stop: h.onSignal}.Watch(ctx) })
+	wg.Go(func() { h.Cron.Run(ctx) })
+	failed := make(chan error, 1)
+	go func() { failed <- h.Network.Run() }()
+	h.announce()
+	code := h.wait(ctx, failed)
+	cancel()
+	wg.Wait()
+	return code
+}
+
+// announce says that the server is up.
+func (h *Host) announce() {
+	if h.Config.Int("port") != 0 {
+		h.Parts.Log.Noticef("Ready to accept connections")
+	}
+	if path := h.Config.String("unixsocket"); path != "" {
+		h.Parts.Log.Noticef("The server is now ready to accept connections at %s", path)
+	}
+	if err := h.Supervisor.Ready(); err != nil {
+		h.Parts.Log.Warningf("Telling the supervisor that the server is ready: %v", err)
+	}
+}
+
+// wait waits for a request to stop, or a failure, and acts on it.
+func (h *Host) wait(ctx context.Context, failed <-chan error) int {
+	for {
+		select {
+		case err := <-failed:
+			h.Parts.Log.Warningf("The network part ended: %v", err)
+			return 1
+		case <-ctx.Done():
+			return h.shutdown(context.Background())
+		case <-h.Network.Drained():
+			return h.shutdown(ctx)
+		case <-h.aborted:
+			h.Network.Undrain()
+			h.stopping.Store(false)
+			h.Parts.Log.Noticef("Shutdown manually aborted.")
+		case r := <-h.stop:
+			switch {
+			case r.exit:
+				h.removePidFile()
+				return 1
+			case r.soft:
+				h.Parts.Log.Warningf("Soft shutdown: waiting for %d clients to leave...", h.Network.Clients())
+				h.Network.Drain()
+			default:
+				return h.shutdown(ctx)
+			}
+		}
+	}
+}
+
+// stopTime bounds how long clients get to take the replies that are left.
+const stopTime = 5 * time.Second
+
+func (h *Host) shutdown(ctx context.Context) int {
+	h.Parts.Log.Warningf("User requested shutdown...")
+	if err := h.Supervisor.Stopping(); err != nil {
+		h.Parts.Log.Warningf("Telling the supervisor that the server stops: %v", err)
+	}
+	if n := h.keys(); n > 0 && len(h.Config.SaveRules()) > 0 {
+		h.Parts.Log.Warningf("WARNING: %d keys are gone with this process: there is no persistence yet.", n)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if h.Config.String("unixsocket") != "" {
+		h.Parts.Log.Noticef("Removing the unix socket file.")
+	}
+	if err := h.Network.Shutdown(ctx); err != nil {
+		h.Parts.Log.Warningf("Some clients did not take their replies: %v", err)
+	}
+	h.removePidFile()
+	h.Parts.Log.Warningf("Redis is now ready to exit, bye bye...")
+	return 0
+}
+
+func (h *Host) keys() (n int64) {
+	w := h.Keyspace.Whole(db.Millis(time.Now().UnixMilli()))
+	for i := range w.Databases() {
+		n += w.Len(i)
+	}
+	return n
+}
+
+func (h *Host) removePidFile() {
+	if h.PidFile == "" {
+		return
+	}
+	h.Parts.Log.Noticef("Removing the pid file.")
+	if err := os.Remove(h.PidFile); err != nil {
+		h.Parts.Log.Warningf("Removing the pid file: %v", err)
+	}
+}
+
+// Addresses are where clients may connect.
+func (h *Host) Addresses() []string {
+	var out []string
+	for _, l := range h.listeners() {
+		for _, b := range l.Binds {
+			switch {
+			case l.Port == 0:
+				out = append(out, b)
+			default:
+				b = strings.TrimPrefix(b, "-")
+				if strings.Contains(b, ":") {
+					b = "[" + b + "]"
+				}
+				out = append(out, fmt.Sprintf("%s:%d", b, l.Port))
+			}
+		}
+	}
+	return out
+}
+
+// listenAddress is the first address, as the title shows it.
+func (h *Host) listenAddress() string {
+	port := h.Config.Int("port")
+	if port == 0 {
+		return h.Config.String("unixsocket")
+	}
+	bind := "*"
+	if w := h.Config.Words("bind"); len(w) > 0 {
+		bind = w[0]
+	}
+	return fmt.Sprintf("%s:%d", bind, port)
+}

@@ -1,0 +1,149 @@
+package host
+
+import (
+	"time"
+
+	"heddle/db"
+	admin "heddle/server/command/server"
+	"heddle/server/stats"
+)
+
+// The pace of periodic work. Budgets are counts between looks at the clock.
+const (
+	expireBudget  = 4096
+	evictBudget   = 256
+	compactBudget = 2048
+	compactPages  = 256 // slabs given back to the system at once
+)
+
+// The share of time that a task may take, in percent of a period.
+const (
+	expireShare  = 25
+	evictShare   = 25
+	compactShare = 10
+)
+
+// addTasks gives cron its work, in this order at each tick.
+func (h *Host) addTasks() {
+	add := func(name string, every time.Duration, run func(now time.Time)) {
+		h.Cron.Add(name, every, func(now time.Time) {
+			if !h.paused.Load() {
+				run(now)
+			}
+		})
+	}
+	h.Cron.Add("stats", 100*time.Millisecond, h.sample)
+	add("clients", 0, func(time.Time) { h.Network.Housekeep(h.Cron.HZ()) })
+	add("expire", 0, h.expireKeys)
+	add("evict", 0, h.evictKeys)
+	add("compact", 100*time.Millisecond, h.compact)
+	add("shrink", time.Second, func(time.Time) { h.Keyspace.Shrink() })
+}
+
+// period is the time from tick to tick.
+func (h *Host) period() time.Duration { return time.Second / time.Duration(h.Cron.HZ()) }
+
+func millis(t time.Time) db.Millis { return db.Millis(t.UnixMilli()) }
+
+// within repeats step until it reports that nothing is left, or for a share of
+// a period.
+func within(period time.Duration, share int, step func() (more bool)) {
+	until := time.Now().Add(period * time.Duration(share) / 100)
+	for step() && time.Now().Before(until) {
+	}
+}
+
+// expireKeys removes keys whose time has come.
+func (h *Host) expireKeys(now time.Time) {
+	start := time.Now()
+	within(h.period(), expireShare, func() bool {
+		return h.Keyspace.ExpireCycle(millis(now), expireBudget) >= expireBudget
+	})
+	h.spike(stats.EventExpire, time.Since(start))
+}
+
+// evictKeys brings memory below maxmemory also when no command comes that
+// would have to, and accounts the time spent above it.
+func (h *Host) evictKeys(now time.Time) {
+	over := false
+	start := time.Now()
+	removed := 0
+	within(h.period(), evictShare, func() bool {
+		r := h.Keyspace.Evict(millis(now), evictBudget)
+		over = r.Over
+		removed += r.Keys
+		return r.Over && r.Keys == evictBudget
+	})
+	if removed > 0 {
+		h.spike(stats.EventEviction, time.Since(start))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over.note(over, now)
+}
+
+// compact empties sparse slabs and gives unused ones back to the system.
+func (h *Host) compact(time.Time) {
+	start := time.Now()
+	within(100*time.Millisecond, compactShare, func() bool { return h.Keyspace.Compact(compactBudget, compactPages) })
+	h.spike(stats.EventDefrag, time.Since(start))
+}
+
+func (h *Host) spike(event string, took time.Duration) {
+	if l := &h.Engine.Stats().Latency; l.IsSpike(int64(took)) {
+		l.Add(event, time.Now().Unix(), int64(took))
+	}
+}
+
+// overTime is how long memory has been above maxmemory.
+type overTime struct {
+	total time.Duration
+	since time.Time // zero: it is not
+}
+
+func (o *overTime) note(over bool, now time.Time) {
+	switch {
+	case over && o.since.IsZero():
+		o.since = now
+	case !over && !o.since.IsZero():
+		o.total += now.Sub(o.since)
+		o.since = time.Time{}
+	}
+}
+
+// times returns the time above in all and since it began last, in milliseconds.
+func (o *overTime) times(now time.Time) (total, current int64) {
+	if !o.since.IsZero() {
+		current = now.Sub(o.since).Milliseconds()
+	}
+	return o.total.Milliseconds() + current, current
+}
+
+// sample measures what is shown as a rate or a peak.
+func (h *Host) sample(now time.Time) {
+	h.Engine.Stats().Sample(now.UnixMilli())
+	h.notePeak()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.locks.sample(now)
+}
+
+// notePeak returns the memory in use and the most that was.
+func (h *Host) notePeak() (used, peak int64) {
+	used = h.Keyspace.Used()
+	for {
+		peak = h.peak.Load()
+		if used <= peak || h.peak.CompareAndSwap(peak, used) {
+			return used, max(used, peak)
+		}
+	}
+}
+
+// taskFacts are the accounts of cron's tasks.
+func (h *Host) taskFacts() []admin.TaskFacts {
+	var out []admin.TaskFacts
+	for _, s := range h.Cron.Stats() {
+		out = append(out, admin.TaskFacts{Name: s.Name, Runs: s.Runs, Nanos: int64(s.Total)})
+	}
+	return out
+}
