@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestHistogram(t *testing.T) {
+	var h, other histogram
+	var all []int
+	rng := rand.New(rand.NewSource(1))
+	for i := range 20000 {
+		d := int(rng.ExpFloat64() * 1e6)
+		all = append(all, d)
+		if i%2 == 0 {
+			h.add(time.Duration(d), 1)
+		} else {
+			other.add(time.Duration(d), 1)
+		}
+	}
+	h.merge(&other)
+	slices.Sort(all)
+	for _, q := range []float64{0, 0.5, 0.9, 0.99, 0.999} {
+		want := float64(all[int(q*float64(len(all)))])
+		got := float64(h.quantile(q))
+		if got > want || got < want*0.98-1 {
+			t.Errorf("quantile %v: %v, want %v", q, got, want)
+		}
+	}
+	for _, v := range []uint64{0, 1, 63, 64, 65, 127, 128, 1 << 20, 1<<62 + 12345} {
+		b := bucketOf(v)
+		if lowest(b) > v || lowest(b+1) <= v {
+			t.Errorf("%d is in the bucket from %d to %d", v, lowest(b), lowest(b+1))
+		}
+	}
+}
+
+func TestReplies(t *testing.T) {
+	stream := []byte(strings.Repeat("+OK\r\n$3\r\nabc\r\n$-1\r\n$0\r\n\r\n:5\r\n-ERR x\r\n_\r\n", 20))
+	for piece := 1; piece < 40; piece++ {
+		var c loadConn
+		got, bad := 0, 0
+		for b := stream; len(b) > 0; {
+			n := min(piece, len(b))
+			g, e, err := c.replies(bytes.Clone(b[:n]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, bad, b = got+g, bad+e, b[n:]
+		}
+		if got != 140 || bad != 20 {
+			t.Errorf("in pieces of %d: %d replies, %d errors", piece, got, bad)
+		}
+	}
+	var c loadConn
+	if _, _, err := c.replies([]byte("hello\r\n")); err == nil {
+		t.Error("a line that is no reply is taken")
+	}
+}
+
+func TestCommands(t *testing.T) {
+	l := &loader{load: load{gets: 10, keys: 1000}, rng: nil, end: 1000, payload: []byte("v")}
+	l.ordered = true
+	var out []byte
+	for range 22 {
+		out = l.command(out)
+	}
+	if sets := bytes.Count(out, []byte("SET")); sets != 2 {
+		t.Errorf("%d SETs in 22 commands of 10:1", sets)
+	}
+	if got := string(appendKey(nil, 1234567)); got != "key:00001234567\r\n" {
+		t.Errorf("key %q", got)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	d, err := parseStat("123 (a b) c) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20 0 1 0")
+	if err != nil || d != 2*time.Second {
+		t.Errorf("%v, %v", d, err)
+	}
+	if _, err := parseStat("123 (x) S 1"); err == nil {
+		t.Error("a short line is taken")
+	}
+}
+
+func TestParseTools(t *testing.T) {
+	s, n, err := parseMemtier("Type  Ops/sec\nSets 1 2\nTotals    110000.50   10000.00  90000.00  0.455 0.415 1.500 2.111 5000.00\n", 2*time.Second)
+	if err != nil || s.opsPerSecond != 110000.5 || s.p50 != 415 || s.p99 != 1500 || s.p999 != 2111 || n != 220001 {
+		t.Errorf("memtier: %+v, %d, %v", s, n, err)
+	}
+	s, err = parseRedisBenchmark([]byte("\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p95_latency_ms\",\"p99_latency_ms\",\"max_latency_ms\"\n" +
+		"\"GET\",\"142857.14\",\"0.195\",\"0.080\",\"0.191\",\"0.223\",\"0.279\",\"0.303\"\n"))
+	if err != nil || s.opsPerSecond != 142857.14 || s.p50 != 191 || s.p99 != 279 || s.p999 != 303 {
+		t.Errorf("redis-benchmark: %+v, %v", s, err)
+	}
+	for _, name := range []string{"own", "auto"} {
+		if _, err := chooseTool(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := chooseTool("nosuch"); err == nil {
+		t.Error("a tool that does not exist is taken")
+	}
+}
+
+func TestReport(t *testing.T) {
+	if m := median([]float64{3, 1, 2}); m != 2 {
+		t.Errorf("median %v", m)
+	}
+	if m := median([]float64{4, 1, 2, 3}); m != 2.5 {
+		t.Errorf("median %v", m)
+	}
+	if got := cell([]float64{2, 4, 3}, []float64{4, 4, 4}, "%.0f", false); got != "3 0.75x (0.50-1.00)" {
+		t.Errorf("cell %q", got)
+	}
+	r := row{name: "w", servers: []string{"a", "b"}, samples: map[string][]sample{"a": {{opsPerSecond: 10}}, "b": {{opsPerSecond: 20}}}}
+	var out bytes.Buffer
+	if r.write(&out, "b"); !strings.Contains(out.String(), "10 0.50x (0.50-0.50)") {
+		t.Error(out.String())
+	}
+}
+
+// TestCompare runs the whole program for a moment, redis-server on both sides.
+func TestCompare(t *testing.T) {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	record := filepath.Join(t.TempDir(), "history")
+	o := options{heddle: path, others: "redis-server,nosuchserver", baseline: "redis-server", toolName: "own", keys: "1000", pipelines: "1,16", turns: 1,
+		serverThreads: 1, record: record, load: load{conns: 5, threads: 2, gets: 10, value: 32, duration: 100 * time.Millisecond}}
+	var out bytes.Buffer
+	if err := o.run(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1000 keys, pipeline 1\n", "1000 keys, pipeline 16\n", "cpu us/op", "bytes of RSS a key"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &out)
+		}
+	}
+	if b, _ := os.ReadFile(record); bytes.Count(b, []byte("\n")) != 2 {
+		t.Errorf("recorded %s", b)
+	}
+}
