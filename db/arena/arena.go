@@ -32,6 +32,7 @@ func (h *Heap) NewArena() *Arena {
 		if h.mu.arenas[id] == nil {
 			a := &Arena{h: h, id: uint16(id), count: h.counter(uint16(id))}
 			h.mu.arenas[id] = a
+			h.lastArena.Store(max(h.lastArena.Load(), int32(id)))
 			return a
 		}
 	}

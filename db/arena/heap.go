@@ -132,6 +132,7 @@ type Heap struct {
 
 	near      atomic.Int64 // bytes in live small blocks, late by what arenas keep to themselves
 	largeUsed atomic.Int64
+	lastArena atomic.Int32 // the highest id that there ever was
 	mapped    atomic.Int64 // bytes of slabs for small blocks, in use or warm; of warm large ones
 
 	mu struct {
@@ -256,9 +257,8 @@ func (h *Heap) discard(from, end uint64) {
 // Used returns the bytes in live blocks, as their capacities count.
 func (h *Heap) Used() int64 {
 	n := h.largeUsed.Load()
-	for i := range maxArenas {
-		c := h.counter(uint16(i + 1))
-		n += atomic.LoadInt64(&c.used)
+	for id := range h.lastArena.Load() {
+		n += atomic.LoadInt64(&h.counter(uint16(id + 1)).used)
 	}
 	return n
 }

@@ -31,9 +31,9 @@ const (
 	homeShift  = 6  // bits of the hash below are the shard's
 	printShift = 13 // bits of the hash from here on are the fingerprint
 
-	// maxProbe is how many buckets a record may lie from its home before
-	// its segment is split instead.
-	maxProbe = 8
+	// maxProbe is how many buckets are tried for a record before its segment
+	// is split instead. It gives segments that are 0.88 full at that time.
+	maxProbe = 12
 
 	lows  = 0x0001010101010101 // bit 0 of each fingerprint
 	highs = 0x0080808080808080 // bit 7

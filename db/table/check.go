@@ -83,7 +83,7 @@ func (t *Table) checkBucket(d *directory, i int, e entry, at uint64, passed *[se
 		if first := int(d.index(hash)) &^ (d.step(e) - 1); first != i || b[0]>>(8*j)&0xff != fingerprint(hash) {
 			return fmt.Errorf("slot %d with hash %x does not belong here", j, hash)
 		}
-		for p := e.home(hash); p != at; p = (p + 1) & e.mask() {
+		for p, step := e.home(hash), uint64(1); p != at; p, step = (p+step)&e.mask(), step+1 {
 			passed[p]++
 		}
 	}

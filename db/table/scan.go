@@ -59,7 +59,7 @@ func (t *Table) placeOf(d *directory, cursor uint64) (hash, home uint64) {
 func (t *Table) visitHome(e entry, prefix, home uint64, fn func(Slot)) {
 	mask := e.mask()
 	at := home
-	for range mask + 1 {
+	for step := uint64(1); step <= mask+1; step++ {
 		b := t.bucket(e, at)
 		for m := occupied(b[0]); m != 0; m &= m - 1 {
 			i := slotOf(m)
@@ -70,7 +70,7 @@ func (t *Table) visitHome(e entry, prefix, home uint64, fn func(Slot)) {
 		if b[0]>>overflowShift == 0 {
 			return
 		}
-		at = (at + 1) & mask
+		at = (at + step) & mask
 	}
 }
 

@@ -310,8 +310,10 @@ func runModel(t *rapid.T, hash func(uint64) uint64) {
 		"sample":  func(t *rapid.T) { must(w.sample(seed.Draw(t, "seed"))) },
 		"shrink":  func(t *rapid.T) { w.t.Shrink(0, 1+int(seed.Draw(t, "limit")%8)) },
 		"compact": func(t *rapid.T) { must(w.compact()) },
-		"":        func(t *rapid.T) { must(w.check()) },
+		"check":   func(t *rapid.T) { must(w.check()) },
+		"":        func(t *rapid.T) { must(w.t.Check()) },
 	})
+	must(w.check())
 	must(w.end())
 }
 
