@@ -113,6 +113,7 @@ type Meta struct {
 	Encoding string // as OBJECT ENCODING: int embstr raw listpack ...
 	Len      int    // bytes of a string, elements of a collection
 	Idle     Millis // since the last access (LRU policies)
+	SmallInt bool   // an integer that Redis would share between keys
 	LFU      bool   // the eviction policy counts accesses instead of idle time
 	Freq     uint8  // logarithmic access counter (LFU policies)
 	Clock    uint32 // the raw 24-bit access clock

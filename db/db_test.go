@@ -14,23 +14,26 @@ func open(t testing.TB, o Options) *Keyspace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ks.lazy.wait()
-		if err := ks.Check(); err != nil {
-			t.Error(err)
-		}
-		ks.Close()
-	})
+	t.Cleanup(func() { closeChecked(t, ks) })
 	return ks
+}
+
+// closeChecked closes a keyspace after a last look at it.
+func closeChecked(t interface{ Error(...any) }, ks *Keyspace) {
+	ks.lazy.wait()
+	if err := ks.Check(); err != nil {
+		t.Error(err)
+	}
+	ks.Close()
 }
 
 // with runs fn in a transaction over all shards.
 func with(ks *Keyspace, tx *Tx, db int, now Millis, fn func(tx *Tx)) {
 	ks.Lock(ks.AllShards())
+	defer ks.Unlock(ks.AllShards())
 	tx.Begin(db, now, ks.AllShards(), true)
+	defer tx.End()
 	fn(tx)
-	tx.End()
-	ks.Unlock(ks.AllShards())
 }
 
 // text spells a Str.

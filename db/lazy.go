@@ -53,9 +53,6 @@ func (q *lazyQueue) pop() (detached, bool) {
 	return w, true
 }
 
-// lazyBatch is how many keys are freed under one lock.
-const lazyBatch = 512
-
 func (q *lazyQueue) run() {
 	for {
 		w, ok := q.pop()
@@ -65,7 +62,7 @@ func (q *lazyQueue) run() {
 		for more := true; more; {
 			w.shard.ks.lockShard(w.shard.id)
 			var n int
-			n, more = w.shard.free(w.db, lazyBatch)
+			n, more = w.shard.free(w.db)
 			w.shard.ks.unlockShard(w.shard.id)
 			q.pending.Add(-int64(n))
 			q.freed.Add(int64(n))
@@ -73,20 +70,17 @@ func (q *lazyQueue) run() {
 	}
 }
 
-// free frees about limit keys of a database that is not in use any more, and
-// in the end the table itself; more says that keys are left.
-func (s *shard) free(d *database, limit int) (n int, more bool) {
-	for n < limit {
-		d.cursor = d.table.Scan(d.cursor, func(slot table.Slot) {
-			s.dropRecord(s.openRecord(d.table.Ref(slot)), d.table.Fresh(slot), false)
-			n++
-		})
-		if d.cursor == 0 {
-			s.freeIndexes(d)
-			return n, false
-		}
+// free frees the keys of one more segment of a database that is not in use any
+// more, and in the end the table itself; more says that keys are left.
+func (s *shard) free(d *database) (n int, more bool) {
+	d.cursor = d.table.WalkFrom(d.cursor, 1, func(slot table.Slot) {
+		s.dropRecord(s.openRecord(d.table.Ref(slot)), d.table.Fresh(slot), false)
+		n++
+	})
+	if d.cursor == 0 {
+		s.freeIndexes(d)
 	}
-	return n, true
+	return n, d.cursor != 0
 }
 
 // freeIndexes frees the expiry index and the table of a database without keys.

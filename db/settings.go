@@ -63,6 +63,13 @@ func ParsePolicy(name string) (Policy, bool) {
 // lfu reports whether access clocks hold frequencies.
 func (p Policy) lfu() bool { return p == AllKeysLFU || p == VolatileLFU }
 
+// smallInt reports whether Redis would keep an integer as one of the objects
+// that all keys share: those below 10000, unless eviction needs a clock a key.
+func (c *Settings) smallInt(n int64) bool {
+	clocks := c.Policy == AllKeysLRU || c.Policy == VolatileLRU || c.Policy.lfu()
+	return n >= 0 && n < 10000 && !(c.MaxMemory > 0 && clocks)
+}
+
 // volatile reports whether only keys with a deadline go.
 func (p Policy) volatile() bool { return p >= VolatileLRU }
 

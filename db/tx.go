@@ -289,6 +289,7 @@ func (t *Tx) describe(m *Meta) {
 	switch r.kind() {
 	case kindInt:
 		m.Encoding, m.Len = "int", decimalLen(r.int())
+		m.SmallInt = t.cfg.smallInt(r.int())
 	case kindEmb:
 		m.Encoding, m.Len = "embstr", len(r.val())
 	case kindRaw:

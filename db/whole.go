@@ -212,7 +212,7 @@ func (w *whole) Flush(db int, async bool) int64 {
 	if !async {
 		for _, d := range work {
 			for more := true; more; {
-				_, more = d.shard.free(d.db, lazyBatch)
+				_, more = d.shard.free(d.db)
 			}
 		}
 	}
