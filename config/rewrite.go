@@ -88,8 +88,9 @@ func (d *draft) read(old string, byName map[string]*cell) {
 // rewriteCell writes one directive and empties lines about it that are left.
 func (s *Store) rewriteCell(d *draft, c *cell) {
 	v := c.load()
+	several := c.d.Kind == List && c.d.list.lines != nil && !c.d.list.fixed && len(d.at[c.d.Name]) > 0
 	for _, l := range linesOf(c.d, v) {
-		force := l.changed || d.all || c.d.Name == "dir" && s.changer.Getwd != nil
+		force := l.changed || d.all || several || c.d.Name == "dir" && s.changer.Getwd != nil
 		d.put(c.d.Name, c.d.Name+" "+l.args, force)
 	}
 	for _, i := range d.at[c.d.Name] {

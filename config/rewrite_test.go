@@ -61,8 +61,10 @@ active-replica yes
 			t.Fatalf("got\n%swant\n%s", b, want)
 		}
 	}
-	set(t, s, "save", "1 2 3 4")
-	sameAfterRewrite(t, s, path)
+	for _, save := range []string{"1 2 3 4", "", "3600 1 300 100 60 10000", "5 6"} {
+		set(t, s, "save", save)
+		sameAfterRewrite(t, s, path)
+	}
 }
 
 func set(t *testing.T, s *Store, words ...string) {
@@ -151,6 +153,7 @@ func TestSetIsAllOrNothing(t *testing.T) {
 	f("ERR Unknown option or number of arguments for CONFIG SET - 'foo'", o, "maxmemory", "1", "foo", "2")
 	f("ERR CONFIG SET failed (possibly related to argument 'maxmemory') - duplicate parameter", o, "maxmemory", "1", "maxmemory", "2")
 	f("ERR CONFIG SET failed (possibly related to argument 'daemonize') - can't set immutable config", o, "timeout", "1", "daemonize", "yes")
+	f("ERR CONFIG SET failed (possibly related to argument 'active-replica') - can't set immutable config", o, "active-replica", "yes")
 	f("ERR CONFIG SET failed (possibly related to argument 'dir') - can't set protected config", o, "timeout", "1", "dir", "/")
 	f("ERR CONFIG SET failed (possibly related to argument 'Hz') - argument couldn't be parsed into an integer", o, "timeout", "1", "Hz", "x")
 	f("LOADING Redis is loading the dataset in memory", SetOptions{Loading: true}, "timeout", "1", "save", "")
@@ -166,6 +169,7 @@ func TestSetIsAllOrNothing(t *testing.T) {
 	if runs != 0 {
 		t.Errorf("a later hook ran %d times", runs)
 	}
+	set(t, s, "active-replica", "no", "server-threads", s.String("server-threads"))
 	set(t, s, "maxmemory", "1", "hz", "20")
 	set(t, s, "maxmemory", "1", "hz", "20")
 	if runs != 1 {

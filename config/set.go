@@ -73,6 +73,10 @@ func (s *Store) Set(pairs []Pair, opt SetOptions) error {
 	}
 	for i := range changes {
 		c := &changes[i]
+		if c.cell.d.Flags&Immutable != 0 {
+			c.new = c.old
+			continue
+		}
 		args := []string{pairs[i].Value}
 		if c.cell.d.Kind == List && !c.cell.d.list.single {
 			args = splitWords(pairs[i].Value)
@@ -92,7 +96,7 @@ func (s *Store) plan(pairs []Pair, opt SetOptions) ([]change, error) {
 		switch {
 		case c == nil:
 			return nil, resp.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + p.Name + "'")
-		case c.d.Flags&Immutable != 0:
+		case c.d.Flags&Immutable != 0 && !s.unchanged(c, p.Value):
 			return nil, setError(p.Name, argError("can't set immutable config"))
 		case c.d.Flags&Protected != 0 && !opt.Protected:
 			return nil, setError(p.Name, argError("can't set protected config"))
@@ -107,6 +111,13 @@ func (s *Store) plan(pairs []Pair, opt SetOptions) ([]change, error) {
 		changes = append(changes, change{cell: c, name: p.Name, old: c.load()})
 	}
 	return changes, nil
+}
+
+// unchanged reports whether a value is the one that an immutable directive of
+// KeyDB has: setting it again is let pass, so that tools which know Redis'
+// immutable directives, but not these, can set all that CONFIG GET shows.
+func (s *Store) unchanged(c *cell, text string) bool {
+	return c.d.Flags&KeyDB != 0 && c.text() == text
 }
 
 // errLoading is what commands answer while the data set is being loaded.

@@ -51,12 +51,15 @@ type hook struct {
 	apply func() error
 }
 
-// Ineffective returns the directives that are not at their default although
-// they have no effect, each with the reason.
+// Ineffective returns the directives that ask for something although they have
+// no effect, each with the reason. What is switched off asks for nothing, and
+// what is at its default was not asked for.
 func (s *Store) Ineffective() []Pair {
 	var out []Pair
 	for _, c := range s.cells {
-		if c.d.Inert() && !same(c.load(), defaultOf(c.d)) {
+		v := c.load()
+		off := v.num == 0 && strings.Join(v.words, "") == ""
+		if c.d.Inert() && !off && !same(v, defaultOf(c.d)) {
 			out = append(out, Pair{c.d.Name, c.d.Note})
 		}
 	}

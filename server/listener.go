@@ -66,6 +66,25 @@ func (s *Server) Listening() int {
 	return n
 }
 
+// Addresses are where the server listens: IP addresses with their port, and the
+// path of the unix socket.
+func (s *Server) Addresses() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	if len(s.mu.open.tcp) > 0 {
+		for _, l := range s.mu.open.tcp[0] {
+			if sa, err := unix.Getsockname(l.fd); err == nil {
+				out = append(out, addrPort(sa).String())
+			}
+		}
+	}
+	if s.mu.open.unix != nil {
+		out = append(out, s.unix)
+	}
+	return out
+}
+
 // Rebind listens on other addresses. When that fails, it listens on the former
 // ones again and returns why.
 func (s *Server) Rebind(bind []string, port int) error {

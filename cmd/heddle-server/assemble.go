@@ -53,7 +53,7 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 	showLogo(c, l)
 	h.Join(host.Parts{
 		Config: c, Log: l, Keyspace: keys, Engine: engine, Network: network, Build: build(),
-		Supervisor: supervisor, OOM: oom, Title: titler(c, l), PidFile: pidFile(c, l, background),
+		Supervisor: supervisor, OOM: oom, Title: titler(c, l), PidFile: pidFile(c, l, background), Exit: os.Exit,
 	})
 	sayReady(c, l, h)
 	return h, nil
@@ -187,7 +187,7 @@ func sayReady(c *config.Store, l *log.Logger, h *host.Host) {
 	}
 	l.Noticef("%d workers, %d databases in %d shards, %d commands; memory limit %s; nothing to load", h.Network.Workers(),
 		h.Keyspace.Databases(), h.Keyspace.Shards(), len(h.Engine.Table().Commands()), limitText(c))
-	for _, where := range h.Addresses() {
+	for _, where := range h.Network.Addresses() {
 		l.Noticef("Listening on %s", where)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +48,8 @@ type Parts struct {
 	Title func(string)
 	// PidFile is removed at the end; "" if there is none.
 	PidFile string
+	// Exit ends the process at once: os.Exit.
+	Exit func(code int)
 }
 
 // Host is the running server as a whole. It is made before its parts, since the
@@ -67,7 +68,6 @@ type Host struct {
 	port    portState
 
 	stop     chan stopRequest
-	stopping atomic.Bool
 	aborted  chan struct{}
 
 	mu    sync.Mutex
@@ -153,8 +153,7 @@ func (h *Host) ResetStats(held bool) {
 
 // stopRequest asks Serve to stop.
 type stopRequest struct {
-	soft bool
-	exit bool // at once, with an error: the second SIGINT
+	soft bool // wait until the clients have left
 }
 
 // errNoSave is why SHUTDOWN SAVE is refused.
@@ -183,7 +182,6 @@ func (h *Host) AbortShutdown() bool {
 
 // request passes a request to Serve; when many wait, one more changes nothing.
 func (h *Host) request(r stopRequest) {
-	h.stopping.Store(true)
 	select {
 	case h.stop <- r:
 	default:
@@ -194,7 +192,8 @@ func (h *Host) request(r stopRequest) {
 func (h *Host) onSignal(_ os.Signal, name string, insisted bool) {
 	if insisted {
 		h.Parts.Log.FromSignal("You insist... exiting now.")
-		h.request(stopRequest{exit: true})
+		h.removePidFile()
+		h.Exit(1)
 		return
 	}
 	h.Parts.Log.FromSignal("Received " + name + " scheduling shutdown...")
@@ -243,19 +242,13 @@ func (h *Host) wait(ctx context.Context, failed <-chan error) int {
 			return h.shutdown(ctx)
 		case <-h.aborted:
 			h.Network.Undrain()
-			h.stopping.Store(false)
 			h.Parts.Log.Noticef("Shutdown manually aborted.")
 		case r := <-h.stop:
-			switch {
-			case r.exit:
-				h.removePidFile()
-				return 1
-			case r.soft:
-				h.Parts.Log.Warningf("Soft shutdown: waiting for %d clients to leave...", h.Network.Clients())
-				h.Network.Drain()
-			default:
+			if !r.soft {
 				return h.shutdown(ctx)
 			}
+			h.Parts.Log.Warningf("Soft shutdown: waiting for %d clients to leave...", h.Network.Clients())
+			h.Network.Drain()
 		}
 	}
 }
@@ -300,26 +293,6 @@ func (h *Host) removePidFile() {
 	if err := os.Remove(h.PidFile); err != nil {
 		h.Parts.Log.Warningf("Removing the pid file: %v", err)
 	}
-}
-
-// Addresses are where clients may connect.
-func (h *Host) Addresses() []string {
-	var out []string
-	for _, l := range h.listeners() {
-		for _, b := range l.Binds {
-			switch {
-			case l.Port == 0:
-				out = append(out, b)
-			default:
-				b = strings.TrimPrefix(b, "-")
-				if strings.Contains(b, ":") {
-					b = "[" + b + "]"
-				}
-				out = append(out, fmt.Sprintf("%s:%d", b, l.Port))
-			}
-		}
-	}
-	return out
 }
 
 // listenAddress is the first address, as the title shows it.
