@@ -161,10 +161,28 @@ func (c *Client) Reset() {
 	c.greet()
 }
 
-// Info describes the client as of now.
+// Info describes the client as of now. The command that asks is still in the
+// query buffer.
 func (c *Client) Info() command.ClientInfo {
 	c.showMode()
-	return c.describe()
+	i := c.describe()
+	argv := c.x.call.Args.Argv()
+	wire := headerLen(len(argv))
+	for _, a := range argv {
+		i.ArgvMem += int64(len(a))
+		wire += headerLen(len(a)) + len(a) + 2
+	}
+	i.QueryBuf = max(i.QueryBuf, int64(wire))
+	return i
+}
+
+// headerLen is the length of "*n\r\n" or "$n\r\n".
+func headerLen(n int) int {
+	digits := 1
+	for ; n >= 10; n /= 10 {
+		digits++
+	}
+	return digits + 3
 }
 
 // Clients are all connections.

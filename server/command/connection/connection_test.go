@@ -128,7 +128,7 @@ func TestClientList(t *testing.T) {
 		t.Errorf("CLIENT LIST ID 2 3: %q", l)
 	}
 	l = list(t, e.Client, "client info")
-	check("first", "cmd=client|info", "idle=0")
+	check("first", "cmd=client|info", "idle=0", "qbuf=26", "argv-mem=10")
 	e.Do("client no-evict on")
 	e.Do("client no-touch on")
 	l = list(t, e.Client, "client info")
