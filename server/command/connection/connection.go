@@ -16,6 +16,7 @@ const (
 	errHelloAuth   resp.Error = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
 	errNoPassword  resp.Error = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"
 	errNot32       resp.Error = "ERR value is out of range, value must between -2147483648 and 2147483647"
+	errMonitorExec resp.Error = "ERR MONITOR isn't allowed for DENY BLOCKING client"
 	errName        resp.Error = "ERR Client names cannot contain spaces, newlines or special characters."
 )
 
@@ -126,6 +127,9 @@ func reset(c *command.Call, s command.Session) error {
 
 // MONITOR
 func monitor(c *command.Call, s command.Session) error {
+	if s.InExec() {
+		return errMonitorExec
+	}
 	s.Monitor()
 	c.Reply.OK()
 	return nil
