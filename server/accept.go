@@ -242,6 +242,7 @@ func (w *worker) linger(c *conn) bool {
 	c.reader = resp.Reader{}
 	_ = unix.Shutdown(c.fd, unix.SHUT_WR)
 	c.state |= stateLinger
+	w.lingering++
 	c.state &^= stateEOF
 	w.interest(c)
 	return true

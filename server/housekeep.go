@@ -1,10 +1,6 @@
 package server
 
-import (
-	"time"
-
-	"heddle/server/dispatch"
-)
+import "heddle/server/dispatch"
 
 // Housekeep does a part of what connections need from time to time: closing
 // silent ones, shrinking buffers, publishing figures. cron calls it hz times a
@@ -19,7 +15,6 @@ const leastChecks = 50
 
 func (w *worker) housekeep(hz int) {
 	if w.stopping {
-		w.stopLinger()
 		return
 	}
 	n := min(max(len(w.slots)/max(hz, 1)+1, leastChecks), len(w.slots))
@@ -64,13 +59,6 @@ func (w *worker) trim(c *conn) {
 		return
 	}
 	c.in.moveTo(&w.bufs, c.in.len())
-}
-
-// stopLinger gives up waiting for peers at shutdown.
-func (w *worker) stopLinger() {
-	if soon := time.Now().Add(lingerTime); soon.Before(w.stopAt) {
-		w.stopAt = soon
-	}
 }
 
 // evictClients closes the largest connections until all together use no more

@@ -129,13 +129,14 @@ func (s *Server) Run() error {
 	return nil
 }
 
-// lingerTime bounds how long Shutdown waits for peers to take what was sent
-// and to hang up, so that nothing already acknowledged is lost.
+// lingerTime bounds how long Shutdown waits for peers that were sent everything
+// to hang up, so that nothing already acknowledged is lost.
 const lingerTime = 200 * time.Millisecond
 
 // Shutdown stops listening, sends the replies of what was executed, closes all
 // connections and ends Run. Commands that were not begun are dropped. When ctx
-// is done first, unsent replies are dropped as well.
+// is done first (after five seconds if it has no deadline), unsent replies are
+// dropped as well.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopListening()
 	s.mu.Lock()
@@ -220,7 +221,7 @@ func (w *worker) stop(until time.Time) {
 		return
 	}
 	first := !w.stopping
-	w.stopping, w.stopAt = true, until
+	w.stopping, w.stopAt, w.lingerAt = true, until, time.Now().Add(lingerTime)
 	if !first {
 		return
 	}
@@ -233,9 +234,20 @@ func (w *worker) stop(until time.Time) {
 	}
 }
 
-// over reports whether the worker's loop is done.
+// over reports whether the worker's loop is done: no connection is left, or
+// those left are waited for no longer.
 func (w *worker) over() bool {
-	return w.stopping && (w.clients.Load() == 0 && w.mail.count.Load() == 0 || !time.Now().Before(w.stopAt))
+	if !w.stopping {
+		return false
+	}
+	n, now := w.clients.Load(), time.Now()
+	switch {
+	case w.mail.count.Load() != 0:
+		return false
+	case n == 0, !now.Before(w.stopAt):
+		return true
+	}
+	return n == int64(w.lingering) && !now.Before(w.lingerAt)
 }
 
 // end closes what is left and gives up everything.

@@ -53,6 +53,8 @@ type worker struct {
 	now          int64 // seconds, as of this turn
 	stopping     bool
 	stopAt       time.Time
+	lingerAt     time.Time // until then peers may hang up by themselves
+	lingering    int       // connections that wait for that
 	mem          int64 // bytes that its connections use
 	memShown     int64
 
@@ -258,6 +260,9 @@ func (w *worker) close(c *conn) {
 		return
 	}
 	c.state |= stateClosed
+	if c.state&stateLinger != 0 {
+		w.lingering--
+	}
 	c.client.Close()
 	c.in.release(&w.bufs)
 	if c.big != nil {
