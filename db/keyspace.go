@@ -50,7 +50,7 @@ type Keyspace struct {
 	databases int
 	overhead  atomic.Int64
 	objects   atomic.Int64 // bytes of large collections
-	kept      atomic.Int64 // bytes of records that only snapshots need
+	kept      atomic.Int64 // bytes that only snapshots need
 	rands     atomic.Uint64
 	pool      evictionPool
 	lazy      lazyQueue
@@ -132,7 +132,7 @@ func (s *shard) open(ks *Keyspace, id int) {
 	s.ks, s.id = ks, id
 	s.arena = ks.heap.NewArena()
 	s.handles.total = &ks.objects
-	s.epochs = table.NewEpochs()
+	s.epochs = table.NewEpochs(&ks.kept)
 	s.dbs = make([]atomic.Pointer[database], ks.databases)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"heddle/db/arena"
@@ -34,7 +35,7 @@ func newBench(b testing.TB, huge int64) *bench {
 	x := &bench{heap: h, keys: &keyring{h, mix}}
 	for i := range x.tables {
 		x.arenas[i] = h.NewArena()
-		x.tables[i] = New(h, x.arenas[i], x.keys, NewEpochs())
+		x.tables[i] = New(h, x.arenas[i], x.keys, NewEpochs(new(atomic.Int64)))
 	}
 	return x
 }

@@ -15,6 +15,7 @@ type Epochs struct {
 	oldest  uint64   // of open; MaxUint64 when there is none
 	open    []uint64 // ascending
 	retired []retired
+	kept    *atomic.Int64 // bytes of retired, of all who share it
 }
 
 // retired is a segment to be freed when no snapshot up to epoch is open.
@@ -24,8 +25,9 @@ type retired struct {
 	ref   arena.Ref
 }
 
-// NewEpochs returns epochs without snapshots.
-func NewEpochs() *Epochs { return &Epochs{oldest: math.MaxUint64} }
+// NewEpochs returns epochs without snapshots. They add to kept the bytes of segments
+// that only snapshots see.
+func NewEpochs(kept *atomic.Int64) *Epochs { return &Epochs{oldest: math.MaxUint64, kept: kept} }
 
 // Current returns the epoch of the latest snapshot: what is retired now may be seen
 // by snapshots up to it.
@@ -61,7 +63,9 @@ func (e *Epochs) End(epoch uint64) {
 	}
 	n := 0
 	for n < len(e.retired) && e.retired[n].epoch < e.oldest {
-		e.retired[n].arena.Free(e.retired[n].ref)
+		r := &e.retired[n]
+		e.kept.Add(-int64(r.arena.Heap().Cap(r.ref)))
+		r.arena.Free(r.ref)
 		n++
 	}
 	e.retired = slices.Delete(e.retired, 0, n)
@@ -72,6 +76,7 @@ func (e *Epochs) End(epoch uint64) {
 
 // retire keeps a segment until no snapshot up to now is open.
 func (e *Epochs) retire(a *arena.Arena, ref arena.Ref) {
+	e.kept.Add(int64(a.Heap().Cap(ref)))
 	e.retired = append(e.retired, retired{e.current, a, ref})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -75,7 +76,7 @@ func newWorld(hash func(uint64) uint64) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{heap: h, arena: h.NewArena(), keys: &keyring{h, hash}, epochs: NewEpochs(),
+	w := &world{heap: h, arena: h.NewArena(), keys: &keyring{h, hash}, epochs: NewEpochs(new(atomic.Int64)),
 		model: map[uint64]entryModel{}, even: hash(1)&0x7e000 == mix(1)&0x7e000 && hash(1)>>32 == mix(1)>>32}
 	w.t = New(h, w.arena, w.keys, w.epochs)
 	return w, nil
