@@ -148,8 +148,8 @@ const serverGroup = `
 3 LASTSAVE @shape
 3 ROLE
 2 COMMAND COUNT @shape
-4 COMMAND GETKEYS ( GET <key> | SET <key> <val> | MSET ( <key> <val> )+ | MGET ( <key> )+ | COPY <key> <key> | BITOP AND <key> ( <key> )+ | PING | LCS <key> <key> | GET | NOSUCH <key> | OBJECT ENCODING <key> )
-4 COMMAND GETKEYSANDFLAGS ( GET <key> | SET <key> <val> | SET <key> <val> GET | MSET <key> <val> | RENAME <key> <key> | COPY <key> <key> | BITFIELD <key> GET u8 0 | BITFIELD <key> SET u8 0 1 | GETEX <key> | PING )
+4 COMMAND GETKEYS ( GET <key> | SET <key> <val> | MSET ( <key> <val> )+ | MGET ( <key> )+ | COPY <key> <key> | BITOP AND <key> ( <key> )+ | PING x | LCS <key> <key> | GET <key> <key> | NOSUCH <key> | OBJECT ENCODING <key> ) @fixed
+4 COMMAND GETKEYSANDFLAGS ( GET <key> | SET <key> <val> | SET <key> <val> GET | MSET <key> <val> | RENAME <key> <key> | COPY <key> <key> | BITFIELD <key> GET u8 0 | BITFIELD <key> SET u8 0 1 | GETEX <key> | PING x ) @fixed
 1 COMMAND <word> @fixed
 3 CONFIG GET ( maxmemory-samples | hz | maxmemory-policy | lfu-* | proto-max-bulk-len | nosuchparameter | maxmemory | *-threshold | timeout | databases ) @pairs
 2 CONFIG GET hz timeout <word> @pairs
@@ -160,6 +160,4 @@ const serverGroup = `
 1 INFO [ server | clients | memory | stats | cpu | keyspace | nosuchsection | everything ] @shape @fixed
 1 INFO ( keyspace | nosuchsection ) @info @fixed
 1 DEBUG SLEEP 0 @fixed
-1 DEBUG STRINGMATCH-LEN 5 <pattern> @fixed
-1 DEBUG JMAP @shape @fixed
 `

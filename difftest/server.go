@@ -107,6 +107,20 @@ func (s *Server) Log() string {
 	return string(b[max(0, len(b)-4000):])
 }
 
+// Stacks ends a Go server with SIGQUIT and returns the stacks of its goroutines.
+func (s *Server) Stacks() string {
+	s.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-s.done:
+	case <-time.After(5 * time.Second):
+	}
+	b, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+	if i := strings.Index(string(b), "SIGQUIT"); i >= 0 {
+		b = b[i:]
+	}
+	return string(b[:min(len(b), 60000)])
+}
+
 // PID is the server's process.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 

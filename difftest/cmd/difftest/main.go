@@ -81,7 +81,10 @@ func compare(heddle, oracle string, workers int, c difftest.Config) (bool, error
 	if !ours.Alive() {
 		return false, fmt.Errorf("our server died; its log ends:\n%s", ours.Log())
 	}
+	if err != nil {
+		return false, fmt.Errorf("%w\nwhat our server was doing:\n%s", err, ours.Stacks())
+	}
 	fmt.Printf("workers %d: %d commands, %d different mismatches, seed %d, %.1f s\n",
 		workers, result.Commands, len(result.Failures), c.Seed, result.Took.Seconds())
-	return len(result.Failures) == 0, err
+	return len(result.Failures) == 0, nil
 }
