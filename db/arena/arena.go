@@ -123,7 +123,7 @@ func (a *Arena) newSlab(c int) uint32 {
 	h := a.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := h.mu.small.take(1)
+	i, _ := h.mu.small.take(1)
 	if i != 0 {
 		*h.slab(i) = slab{class: uint8(c), bin: binCurrent, owner: a.id, limit: classes[c].limit}
 		a.slabs[c]++
@@ -195,7 +195,7 @@ func (a *Arena) rebin(i uint32, s *slab, c int) {
 func (a *Arena) giveBack(i uint32, c int) {
 	a.slabs[c]--
 	a.h.mu.Lock()
-	a.h.mu.small.putWarm(i)
+	a.h.mu.small.putWarm(i, 1, SlabSize/pageSize)
 	a.h.mu.Unlock()
 }
 

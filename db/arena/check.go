@@ -95,6 +95,8 @@ func (h *Heap) Check() error {
 			if atomic.LoadInt32(&s.refs) <= 0 || s.pages == 0 || (s.pages+15)/16 != n {
 				return fmt.Errorf("large block %d is broken: %+v", i, *s)
 			}
+		case binWarm:
+			n = s.span
 		case binUnused:
 			return fmt.Errorf("slab %d is lost", i)
 		}
@@ -114,10 +116,18 @@ func (h *Heap) checkSpans(want int) error {
 				want--
 			}
 		}
-		for _, i := range p.warm {
-			if h.slab(i).bin != binWarm {
-				return fmt.Errorf("slab %d is not warm", i)
+		bytes := int64(0)
+		for n, runs := range p.warm {
+			for _, i := range runs {
+				s := h.slab(i)
+				if s.bin != binWarm || int(s.span) != n {
+					return fmt.Errorf("run %d is not warm, or not %d slabs: %+v", i, n, *s)
+				}
+				bytes += int64(s.pages) * pageSize
 			}
+		}
+		if p.id == largeHeap && bytes != p.bytes {
+			return fmt.Errorf("warm runs have %d bytes, %d are counted", bytes, p.bytes)
 		}
 	}
 	if want != 0 {

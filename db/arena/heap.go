@@ -133,7 +133,7 @@ type Heap struct {
 	near      atomic.Int64 // bytes in live small blocks, late by what arenas keep to themselves
 	largeUsed atomic.Int64
 	lastArena atomic.Int32 // the highest id that there ever was
-	mapped    atomic.Int64 // bytes of slabs for small blocks, in use or warm; of warm large ones
+	mapped    atomic.Int64 // bytes of slabs for small blocks, in use or warm; of warm runs of large ones
 
 	mu struct {
 		sync.Mutex
@@ -141,7 +141,6 @@ type Heap struct {
 		next          uint32 // first slab never given to a page heap
 		small, large  pageHeap
 		arenas        [maxArenas + 1]*Arena
-		hugeFrom      uint32 // chunks of small from here on were asked to be huge
 	}
 }
 
@@ -164,7 +163,7 @@ func NewHeap(opts Options) (*Heap, error) {
 	h.mu.next = uint32(h.first / SlabSize)
 	h.committed.Store(h.first)
 	h.mu.Lock()
-	h.system = h.mu.small.take(1)
+	h.system, _ = h.mu.small.take(1)
 	h.mu.Unlock()
 	if h.system == 0 {
 		_ = h.Close()

@@ -6,9 +6,9 @@ import (
 	"heddle/db/invariants"
 )
 
-// keepWarmLarge is how many single slabs of freed large blocks keep their memory
-// for the next ones until ReleasePages comes by.
-const keepWarmLarge = 64
+// keepWarmLarge is how many bytes freed large blocks keep for the next ones of their
+// size until ReleasePages comes by: a page that the system gives anew costs a microsecond.
+const keepWarmLarge = 16 << 20
 
 // AllocLarge returns a block of at least n bytes with slabs of its own, held once:
 // see Retain. 0 when there is no memory. Its bytes are whatever they are.
@@ -19,28 +19,28 @@ func (h *Heap) AllocLarge(n int) Ref {
 	}
 	slabs := uint32((n + SlabSize - 1) / SlabSize)
 	pages := uint32((n + pageSize - 1) / pageSize)
-	h.mu.Lock()
-	i := h.mu.large.take(slabs)
-	if i != 0 {
-		*h.slab(i + slabs - 1) = slab{class: classLarge, bin: binLarge}
-		s := h.slab(i)
-		*s = slab{class: classLarge, bin: binLarge, span: slabs, pages: pages, refs: 1}
-	}
-	h.mu.Unlock()
+	i, warm := h.takeLarge(slabs, pages)
 	if i == 0 {
 		return 0
 	}
-	h.accountLarge(slabs, int64(pages)*pageSize)
+	from := uint64(i) * SlabSize
+	if warm > pages {
+		h.discard(from+uint64(pages)*pageSize, from+uint64(warm)*pageSize)
+	}
+	h.largeUsed.Add(int64(pages) * pageSize)
 	return refOf(i)
 }
 
-// accountLarge notes that a block of so many slabs grew by so many bytes. What
-// single slabs hold counts as mapped from when they are taken until they are cold.
-func (h *Heap) accountLarge(slabs uint32, bytes int64) {
-	h.largeUsed.Add(bytes)
-	if slabs == 1 {
-		h.mapped.Add(-bytes)
+// takeLarge gets slabs from the page heap and describes them as a large block.
+func (h *Heap) takeLarge(slabs, pages uint32) (i, warm uint32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i, warm = h.mu.large.take(slabs)
+	if i != 0 {
+		*h.slab(i + slabs - 1) = slab{class: classLarge, bin: binLarge}
+		*h.slab(i) = slab{class: classLarge, bin: binLarge, span: slabs, pages: pages, refs: 1}
 	}
+	return i, warm
 }
 
 // IsLarge reports whether r is a block of AllocLarge.
@@ -71,16 +71,14 @@ func (h *Heap) Release(r Ref) {
 
 // freeLarge takes back the slabs of a large block.
 func (h *Heap) freeLarge(i uint32, s *slab) {
-	slabs, bytes := s.span, uint64(s.pages)*pageSize
-	h.accountLarge(slabs, -int64(bytes))
-	if slabs == 1 && h.keepLarge(i) {
+	slabs, pages := s.span, s.pages
+	bytes := uint64(pages) * pageSize
+	h.largeUsed.Add(-int64(bytes))
+	if h.keepLarge(i, slabs, pages) {
 		return
 	}
 	from := uint64(i) * SlabSize
 	h.discard(from, from+bytes)
-	if slabs == 1 {
-		h.mapped.Add(-SlabSize)
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	*h.slab(i) = slab{}
@@ -88,14 +86,15 @@ func (h *Heap) freeLarge(i uint32, s *slab) {
 	h.mu.large.put(i, slabs)
 }
 
-// keepLarge keeps a single slab warm, unless there are enough of them.
-func (h *Heap) keepLarge(i uint32) bool {
+// keepLarge keeps a run warm, unless it is big or there are enough.
+func (h *Heap) keepLarge(i, slabs, pages uint32) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.mu.large.warm) >= keepWarmLarge {
+	p := &h.mu.large
+	if slabs > maxWarm || p.bytes+int64(pages)*pageSize > keepWarmLarge {
 		return false
 	}
-	h.mu.large.putWarm(i)
+	p.putWarm(i, slabs, pages)
 	return true
 }
 
@@ -108,7 +107,7 @@ func (h *Heap) Extend(r Ref, n int) bool {
 		return false
 	}
 	if pages > s.pages {
-		h.accountLarge(s.span, int64(pages-s.pages)*pageSize)
+		h.largeUsed.Add(int64(pages-s.pages) * pageSize)
 		s.pages = pages
 	}
 	return true

@@ -7,21 +7,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pageHeap hands out runs of slabs, under the heap's mutex. It takes warm slabs
-// first, the one returned last before others, then the smallest span that fits,
-// and then grows. Spans are listed by size and joined with their neighbours as
+// pageHeap hands out runs of slabs, under the heap's mutex. It takes a warm run of the
+// right size first, the one returned last before others, then the smallest span that
+// fits, and then grows. Spans are listed by size and joined with their neighbours as
 // they come back.
 type pageHeap struct {
 	h     *Heap
 	id    uint16
-	warm  []uint32
-	spans [spanBins]uint32 // lists of spans by size, linked through prev and next
+	warm  [maxWarm + 1][]uint32 // runs by how many slabs they are
+	bytes int64                 // that warm runs of large blocks hold
+	spans [spanBins]uint32      // lists of spans by size, linked through prev and next
 }
 
 const (
 	smallHeap = iota
 	largeHeap
 
+	maxWarm   = 32 // slabs
 	spanExact = 64 // sizes up to here have a list each, then each power of two
 	spanBins  = spanExact + 26
 )
@@ -34,25 +36,42 @@ func spanBin(n uint32) int {
 	return spanExact + bits.Len32(n/spanExact) - 1
 }
 
-// take returns the first of n slabs that belong together; 0 if there is no room.
-func (p *pageHeap) take(n uint32) uint32 {
-	if n == 1 && len(p.warm) > 0 {
-		i := p.warm[len(p.warm)-1]
-		p.warm = p.warm[:len(p.warm)-1]
-		return i
+// take returns the first of n slabs that belong together, 0 if there is no room, and
+// how many pages of them may hold memory.
+func (p *pageHeap) take(n uint32) (first, pages uint32) {
+	if n <= maxWarm && len(p.warm[n]) > 0 {
+		return p.takeWarm(n)
 	}
-	first := p.find(n)
+	first = p.find(n)
 	if first == 0 {
 		if !p.grow(n) {
-			return 0
+			return 0, 0
 		}
 		first = p.find(n)
 	}
 	p.cut(first, n)
-	if n == 1 {
-		p.h.mapped.Add(SlabSize) // single slabs may come back warm
+	if p.id == smallHeap {
+		p.h.mapped.Add(SlabSize) // until its memory is given back
 	}
-	return first
+	return first, 0
+}
+
+// takeWarm returns the run of n slabs that came back last.
+func (p *pageHeap) takeWarm(n uint32) (first, pages uint32) {
+	list := p.warm[n]
+	first = list[len(list)-1]
+	p.warm[n] = list[:len(list)-1]
+	pages = p.h.slab(first).pages
+	p.countWarm(-int64(pages))
+	return first, pages
+}
+
+// countWarm notes that warm runs of large blocks hold so many pages more.
+func (p *pageHeap) countWarm(pages int64) {
+	if p.id == largeHeap {
+		p.bytes += pages * pageSize
+		p.h.mapped.Add(pages * pageSize)
+	}
 }
 
 // find returns the first slab of a span of at least n slabs.
@@ -145,50 +164,65 @@ func (p *pageHeap) unlist(first uint32) {
 	*s = slab{}
 }
 
-// putWarm takes a slab back whose memory stays.
-func (p *pageHeap) putWarm(i uint32) {
-	*p.h.slab(i) = slab{bin: binWarm, owner: p.id}
-	p.warm = append(p.warm, i)
+// putWarm takes a run back of which the memory of some pages stays.
+func (p *pageHeap) putWarm(i, n, pages uint32) {
+	*p.h.slab(i + n - 1) = slab{bin: binWarm, owner: p.id}
+	*p.h.slab(i) = slab{bin: binWarm, owner: p.id, span: n, pages: pages}
+	p.warm[n] = append(p.warm[n], i)
+	p.countWarm(int64(pages))
 }
 
 // ReleasePages gives the memory of up to limit unused slabs back to the system, the
 // ones unused longest, except the few that are kept warm. It returns how many it gave
 // back. Call it at a steady rate: a call costs a few microseconds a slab.
 func (h *Heap) ReleasePages(limit int) int {
-	n := 0
-	for _, p := range [...]*pageHeap{&h.mu.small, &h.mu.large} {
-		n += p.release(limit - n)
+	n := h.mu.small.release(1, limit, h.opts.KeepWarm)
+	for size := uint32(1); size <= maxWarm && n < limit; size++ {
+		n += h.mu.large.release(size, limit-n, 0)
 	}
 	return n
 }
 
-// release is ReleasePages for one page heap. The system is called without the lock.
-func (p *pageHeap) release(limit int) int {
+// release gives the memory of warm runs of n slabs back, up to limit slabs, except keep
+// runs. The system is called without the lock.
+func (p *pageHeap) release(n uint32, limit, keep int) int {
 	h := p.h
-	h.mu.Lock()
-	n := min(limit, len(p.warm)-h.opts.KeepWarm)
-	if n <= 0 {
-		h.mu.Unlock()
-		return 0
-	}
-	out := slices.Clone(p.warm[:n])
-	p.warm = slices.Delete(p.warm, 0, n)
-	h.mu.Unlock()
-
-	slices.Sort(out)
-	for i := 0; i < n; {
+	runs := p.cool(n, (limit+int(n)-1)/int(n), keep)
+	slices.Sort(runs)
+	for i := 0; i < len(runs); {
 		j := i + 1
-		for j < n && out[j] == out[j-1]+1 {
+		for j < len(runs) && runs[j] == runs[j-1]+n {
 			j++
 		}
-		h.discard(uint64(out[i])*SlabSize, uint64(out[j-1]+1)*SlabSize)
+		h.discard(uint64(runs[i])*SlabSize, uint64(runs[j-1]+n)*SlabSize)
 		i = j
 	}
-	h.mapped.Add(-int64(n) * SlabSize)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, i := range out {
-		p.put(i, 1)
+	for _, i := range runs {
+		*h.slab(i) = slab{}
+		*h.slab(i + n - 1) = slab{}
+		p.put(i, n)
 	}
-	return n
+	return len(runs) * int(n)
+}
+
+// cool takes up to limit warm runs of n slabs out, the oldest first, except keep.
+func (p *pageHeap) cool(n uint32, limit, keep int) []uint32 {
+	h := p.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	limit = min(limit, len(p.warm[n])-keep)
+	if limit <= 0 {
+		return nil
+	}
+	runs := slices.Clone(p.warm[n][:limit])
+	p.warm[n] = slices.Delete(p.warm[n], 0, limit)
+	for _, i := range runs {
+		p.countWarm(-int64(h.slab(i).pages))
+	}
+	if p.id == smallHeap {
+		h.mapped.Add(-int64(limit) * SlabSize)
+	}
+	return runs
 }
