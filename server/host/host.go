@@ -67,8 +67,10 @@ type Host struct {
 	expire  atomic.Bool // false: DEBUG SET-ACTIVE-EXPIRE 0
 	port    portState
 
-	stop     chan stopRequest
-	aborted  chan struct{}
+	compactAt time.Time // not before then; the compaction task's own
+
+	stop    chan stopRequest
+	aborted chan struct{}
 
 	mu    sync.Mutex
 	over  overTime

@@ -33,7 +33,7 @@ func (h *Host) addTasks() {
 		})
 	}
 	h.Cron.Add("stats", 100*time.Millisecond, h.sample)
-	add("clients", 0, func(time.Time) { h.Network.Housekeep(h.Cron.HZ()) })
+	add("clients", 0, h.housekeep)
 	add("expire", 0, h.expireKeys)
 	add("evict", 0, h.evictKeys)
 	add("compact", 100*time.Millisecond, h.compact)
@@ -82,11 +82,29 @@ func (h *Host) evictKeys(now time.Time) {
 	h.over.note(over, now)
 }
 
-// compact empties sparse slabs and gives unused ones back to the system.
-func (h *Host) compact(time.Time) {
-	start := time.Now()
-	within(100*time.Millisecond, compactShare, func() bool { return h.Keyspace.Compact(compactBudget, compactPages) })
-	h.spike(stats.EventDefrag, time.Since(start))
+// housekeep wakes the workers to look after their clients, if there are any: an
+// idle server should cost next to nothing.
+func (h *Host) housekeep(time.Time) {
+	if h.Network.Clients() > 0 || h.Network.Draining() {
+		h.Network.Housekeep(h.Cron.HZ())
+	}
+}
+
+// compact empties sparse slabs and gives unused ones back to the system. When
+// it finds nothing to do, it looks again a second later.
+func (h *Host) compact(now time.Time) {
+	if now.Before(h.compactAt) {
+		return
+	}
+	more := false
+	within(100*time.Millisecond, compactShare, func() bool {
+		more = h.Keyspace.Compact(compactBudget, compactPages)
+		return more
+	})
+	if !more {
+		h.compactAt = now.Add(time.Second)
+	}
+	h.spike(stats.EventDefrag, time.Since(now))
 }
 
 func (h *Host) spike(event string, took time.Duration) {
