@@ -43,7 +43,7 @@ type EvictResult struct {
 // Evict removes up to limit keys while memory is over Settings.MaxMemory.
 func (ks *Keyspace) Evict(now Millis, limit int) (r EvictResult) {
 	cfg := ks.settings.Load()
-	if r.Used = ks.Evictable(); cfg.MaxMemory == 0 || r.Used <= cfg.MaxMemory {
+	if r.Used = ks.Evictable(); cfg.MaxMemory == 0 || r.Used <= cfg.MaxMemory || ks.frozen.Load() {
 		return r
 	}
 	r.Over = true

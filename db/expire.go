@@ -45,7 +45,7 @@ const expireBatch = 64
 // budget entries of the expiry index, a few under each lock. It returns how
 // many it looked at; fewer than budget mean that nothing more is due.
 func (ks *Keyspace) ExpireCycle(now Millis, budget int) int {
-	if ks.settings.Load().KeepExpired {
+	if ks.settings.Load().KeepExpired || ks.frozen.Load() {
 		return 0
 	}
 	done := 0

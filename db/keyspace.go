@@ -53,6 +53,7 @@ type Keyspace struct {
 	kept      atomic.Int64 // bytes that only snapshots need
 	rands     atomic.Uint64
 	pool      evictionPool
+	frozen    atomic.Bool // see Freeze
 	lazy      lazyQueue
 	global    globalStats
 }
@@ -98,6 +99,11 @@ func (ks *Keyspace) Databases() int { return ks.databases }
 
 // Shards returns the number of shards.
 func (ks *Keyspace) Shards() int { return len(ks.shards) }
+
+// Freeze says whether the engine removes keys of its own accord. While it may
+// not, as in CLIENT PAUSE, expired keys stay where they are, though readers do
+// not see them, and nothing is evicted.
+func (ks *Keyspace) Freeze(on bool) { ks.frozen.Store(on) }
 
 // SetHooks replaces the hooks. Call it before the keyspace is used.
 func (ks *Keyspace) SetHooks(h Hooks) { ks.hooks = h }

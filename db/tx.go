@@ -135,7 +135,9 @@ func (t *Tx) find(key []byte) bool {
 func (t *Tx) expireFound(key []byte) {
 	c := &t.cur
 	c.ok = false
-	c.s.expire(t.db, c.d, c.slot, key)
+	if t.writing || !t.ks.frozen.Load() {
+		c.s.expire(t.db, c.d, c.slot, key)
+	}
 }
 
 // access is find that counts as an access.

@@ -244,6 +244,23 @@ func TestPauseExec(t *testing.T) {
 	b.Received().Want("*1\r\n:1\r\n")
 }
 
+// Keys that expire during a pause are not seen, but stay until its end.
+func TestPauseKeepsExpired(t *testing.T) {
+	e := newEnv(t)
+	e.Pipeline([]string{"multi"}, []string{"set", "k", "v", "px", "10"}, []string{"client", "pause", "1000", "write"}, []string{"exec"})
+	e.Events("new k", "set k", "expire k")
+	e.Advance(20)
+	e.Do("get k").Want("$-1\r\n")
+	e.Keyspace.ExpireCycle(e.Now(), 100)
+	e.Events("keymiss k")
+	if n := e.Keyspace.Stats().Expired; n != 0 {
+		t.Errorf("%d keys expired", n)
+	}
+	e.Do("client unpause").OK()
+	e.Do("get k").Want("$-1\r\n")
+	e.Events("expired k", "keymiss k")
+}
+
 // A paused client that goes, and one that is paused again when it wakes.
 func TestPauseTwice(t *testing.T) {
 	e := newEnv(t)

@@ -73,6 +73,7 @@ func (e *Engine) Pause(d db.Millis, writesOnly bool) {
 	z.on, z.writes, z.until = true, writesOnly, until
 	e.setState(statePauseWrites, writesOnly)
 	e.setState(statePauseAll, !writesOnly)
+	e.ks.Freeze(true)
 	z.stop = e.clock.AfterFunc(time.Duration(until-now), func() { e.pauseOver(until) })
 }
 
@@ -100,12 +101,13 @@ func (e *Engine) unpauseLocked() {
 	z := &e.pause
 	z.on = false
 	e.setState(statePauseWrites|statePauseAll, false)
+	e.ks.Freeze(false)
 	for _, k := range z.held {
 		k.post()
 	}
 	z.held = z.held[:0]
 }
 
-// Paused reports whether CLIENT PAUSE is in effect: the engine must not change
-// the keyspace of itself then.
+// Paused reports whether CLIENT PAUSE is in effect. Keys neither expire nor are
+// evicted then.
 func (e *Engine) Paused() bool { return e.state.Load()&(statePauseAll|statePauseWrites) != 0 }
