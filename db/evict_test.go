@@ -1,0 +1,127 @@
+package db
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestEvict checks for each policy that memory comes under the limit and that
+// mostly the right keys go.
+func TestEvict(t *testing.T) {
+	const n = 6000
+	now := Millis(1_700_000_000_000)
+	// The first half of the keys is used less, and expires sooner.
+	f := func(p Policy, timed bool, wantFirst int) {
+		t.Helper()
+		cfg := *DefaultSettings()
+		cfg.Policy = p
+		ks := open(t, Options{Settings: &cfg})
+		tx := ks.NewTx()
+		prepareEviction(ks, tx, n, timed, now)
+		cfg.MaxMemory = ks.Used() * 3 / 4
+		ks.SetSettings(cfg)
+		r := ks.Evict(now+3_700_000, n)
+		if r.Over || ks.Used() > cfg.MaxMemory || ks.Stats().Evicted != int64(r.Keys) {
+			t.Errorf("%v: %+v", p, r)
+		}
+		first := n / 2
+		ks.Whole(now).Scan(0, 0, 2*n, func(key []byte, _ Type) {
+			var i int
+			if fmt.Sscan(string(key[4:]), &i); i < n/2 {
+				first--
+			}
+		})
+		if first*100 < r.Keys*wantFirst {
+			t.Errorf("%v: of %d keys %d were of the first half", p, r.Keys, first)
+		}
+	}
+	f(AllKeysLRU, false, 95)
+	f(AllKeysLFU, false, 95)
+	f(AllKeysRandom, false, 40)
+	f(VolatileLRU, true, 90)
+	f(VolatileLFU, true, 90)
+	f(VolatileRandom, true, 40)
+	f(VolatileTTL, true, 90)
+}
+
+// prepareEviction stores keys of which the second half is used an hour later.
+func prepareEviction(ks *Keyspace, tx *Tx, n int, timed bool, now Millis) {
+	key := func(i int) []byte { return fmt.Append(nil, "key:", i) }
+	for i := range n {
+		e := NoExpiry
+		if timed {
+			e = now + 1e8 + Millis(i)*1000
+		}
+		with(ks, tx, 0, now, func(tx *Tx) { tx.SetString(key(i), make([]byte, 100), e) })
+	}
+	for i := n / 2; i < n; i++ {
+		for j := range 10 {
+			with(ks, tx, 0, now+3_600_000+Millis(j), func(tx *Tx) { tx.String(key(i)) })
+		}
+	}
+}
+
+func TestEvictNothing(t *testing.T) {
+	f := func(p Policy, timed bool) {
+		t.Helper()
+		cfg := *DefaultSettings()
+		cfg.Policy, cfg.MaxMemory = p, 1
+		ks := open(t, Options{Settings: &cfg})
+		with(ks, ks.NewTx(), 0, 1, func(tx *Tx) { tx.SetInt([]byte("k"), 1, NoExpiry) })
+		if r := ks.Evict(1, 10); !r.Over || r.Keys != 0 {
+			t.Errorf("%v: %+v", p, r)
+		}
+	}
+	f(NoEviction, false)
+	f(VolatileLRU, false)
+	f(VolatileTTL, false)
+}
+
+// TestEvictUnderSnapshot checks that eviction does not run away because a
+// snapshot keeps what was evicted.
+func TestEvictUnderSnapshot(t *testing.T) {
+	cfg := *DefaultSettings()
+	cfg.Policy = AllKeysLRU
+	ks := open(t, Options{Settings: &cfg})
+	fill(t, ks, 50_000)
+	sn := ks.Snapshot(nil)
+	cfg.MaxMemory = ks.Evictable() * 9 / 10
+	ks.SetSettings(cfg)
+	r := ks.Evict(1_700_000_000_000, 1<<30)
+	if r.Over || r.Keys > 10_000 {
+		t.Errorf("%+v", r)
+	}
+	sn.Close()
+	if ks.Used() > cfg.MaxMemory || ks.Evictable() != ks.Used() {
+		t.Errorf("used %d, evictable %d, limit %d", ks.Used(), ks.Evictable(), cfg.MaxMemory)
+	}
+}
+
+func TestLFU(t *testing.T) {
+	cfg := *DefaultSettings()
+	cfg.Policy = AllKeysLFU
+	ks := open(t, Options{Settings: &cfg})
+	tx := ks.NewTx()
+	tx.Seed(1)
+	k := []byte("k")
+	now := Millis(1_700_000_000_000)
+	freq := func() (f uint8) {
+		with(ks, tx, 0, now, func(tx *Tx) { m, _ := tx.Meta(k); f = m.Freq })
+		return f
+	}
+	with(ks, tx, 0, now, func(tx *Tx) { tx.SetInt(k, 1, NoExpiry) })
+	if freq() != lfuInitial {
+		t.Error("a new key has", freq())
+	}
+	for range 1000 {
+		with(ks, tx, 0, now, func(tx *Tx) { tx.String(k) })
+	}
+	high := freq()
+	if high < 12 || high > 25 {
+		t.Error("after 1000 accesses:", high)
+	}
+	now += 3 * 60_000
+	if freq() != high-3 {
+		t.Errorf("three minutes later: %d, before %d", freq(), high)
+	}
+}

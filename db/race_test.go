@@ -1,0 +1,175 @@
+package db
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestBank moves amounts between accounts in 8 goroutines, each transaction
+// under the locks of its keys only, while snapshots are read, keys expire,
+// memory is compacted, and keys are touched without locks. In every snapshot
+// the accounts add up to the same sum.
+func TestBank(t *testing.T) {
+	const accounts, movers = 500, 8
+	ks := open(t, Options{Shards: 16})
+	account := func(i int) []byte { return fmt.Appendf(nil, "account:%d", i) }
+	with(ks, ks.NewTx(), 0, 1, func(tx *Tx) {
+		for i := range accounts {
+			tx.SetInt(account(i), 100, NoExpiry)
+		}
+	})
+	var stop atomic.Bool
+	var now atomic.Int64
+	now.Store(1_700_000_000_000)
+	var wg sync.WaitGroup
+	loop := func(fn func(rnd *rand.Rand)) {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(rand.Uint64(), 1))
+			for !stop.Load() {
+				fn(rnd)
+			}
+		})
+	}
+	for m := range movers {
+		tx := ks.NewTx()
+		loop(func(rnd *rand.Rand) {
+			from, to := account(rnd.IntN(accounts)), account(rnd.IntN(accounts))
+			noise := fmt.Appendf(nil, "noise:%d:%d", m, rnd.IntN(1000))
+			var locks LockSet
+			for _, k := range [][]byte{from, to, noise} {
+				locks = locks.With(ks.ShardOf(ks.Hash(k)))
+			}
+			ks.Lock(locks)
+			defer ks.Unlock(locks)
+			tx.Begin(0, Millis(now.Load()), locks, true)
+			defer tx.End()
+			transfer(tx, from, to)
+			tx.SetString(noise, make([]byte, rnd.IntN(200)), tx.Now()+Millis(rnd.IntN(3000)))
+		})
+	}
+	loop(func(*rand.Rand) {
+		now.Add(50)
+		ks.ExpireCycle(Millis(now.Load()), 1000)
+		ks.Compact(1000, 10)
+		ks.Shrink()
+	})
+	loop(func(*rand.Rand) {
+		touch := ks.NewToucher()
+		for i := range 100 {
+			touch.Add(0, account(i))
+		}
+		touch.Run()
+	})
+	snapshots := 0
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); snapshots++ {
+		other := ks.Snapshot(nil)
+		checkBank(t, ks, 100*accounts)
+		other.Close()
+	}
+	stop.Store(true)
+	wg.Wait()
+	checkBank(t, ks, 100*accounts)
+	t.Logf("%d snapshots", snapshots)
+}
+
+// transfer moves 1, keeping strings and integers in turn.
+func transfer(tx *Tx, from, to []byte) {
+	add := func(key []byte, n int64) {
+		s, _, _ := tx.Current(key)
+		if tx.Rand()%4 == 0 {
+			tx.Edit(key, 0) // as bytes
+			s, _, _ = tx.Current(key)
+			v, _ := parseInt(s.B)
+			s = Str{N: v, IsInt: true}
+		}
+		tx.SetInt(key, s.N+n, KeepExpiry)
+		tx.Touched(key, ClassString, "incrby")
+	}
+	add(from, -1)
+	add(to, 1)
+}
+
+func checkBank(t *testing.T, ks *Keyspace, want int64) {
+	t.Helper()
+	sn := ks.Snapshot(nil)
+	defer sn.Close()
+	var sum int64
+	n := 0
+	sn.Each(0, func(it *Item) bool {
+		n++
+		if string(it.Key[:min(len(it.Key), 8)]) == "account:" {
+			sum += it.Str.N
+		}
+		return true
+	})
+	if sum != want || n != sn.Len(0) {
+		t.Fatalf("snapshot: the sum is %d, want %d; %d keys of %d", sum, want, n, sn.Len(0))
+	}
+}
+
+// TestBigRace lets readers keep values while writers change them.
+func TestBigRace(t *testing.T) {
+	ks := open(t, Options{})
+	key := []byte("big")
+	locks := LockSet(0).With(ks.ShardOf(ks.Hash(key)))
+	var wg sync.WaitGroup
+	for g := range 4 {
+		tx := ks.NewTx()
+		wg.Go(func() {
+			for i := range 100 {
+				if g < 2 {
+					writeBig(ks, tx, locks, key, byte(i), i%3)
+				} else {
+					readBig(t, ks, tx, locks, key)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// writeBig stores a value of equal bytes, in one of several ways.
+func writeBig(ks *Keyspace, tx *Tx, locks LockSet, key []byte, c byte, way int) {
+	ks.Lock(locks)
+	defer ks.Unlock(locks)
+	tx.Begin(0, 1, locks, true)
+	defer tx.End()
+	if way == 0 {
+		b := ks.NewBig(3 * BigMin)
+		for i := range b.Bytes() {
+			b.Bytes()[i] = c
+		}
+		tx.AdoptBig(key, b, NoExpiry)
+		return
+	}
+	b, _ := tx.Edit(key, 2*BigMin)
+	for i := range b {
+		b[i] = c
+	}
+}
+
+// readBig keeps a value beyond the lock, and checks that it stays as it is.
+func readBig(t *testing.T, ks *Keyspace, tx *Tx, locks LockSet, key []byte) {
+	ks.Lock(locks)
+	tx.Begin(0, 1, locks, false)
+	s, ok, _ := tx.String(key)
+	if ok {
+		s.Big.Retain()
+	}
+	tx.End()
+	ks.Unlock(locks)
+	if !ok {
+		return
+	}
+	defer s.Big.Release()
+	for _, c := range s.Big.Bytes() {
+		if c != s.Big.Bytes()[0] {
+			t.Error("a value changed while it was held")
+			return
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package db
+
+import "testing"
+
+// TestWatch follows Redis 7: what makes EXEC fail, and what does not.
+func TestWatch(t *testing.T) {
+	const now = Millis(1_700_000_000_000)
+	var (
+		k     = []byte("k")
+		set   = func(at Expiry) func(*Tx) { return func(tx *Tx) { tx.SetString(k, []byte("v"), at) } }
+		write = func(tx *Tx) { tx.SetInt(k, 1, KeepExpiry); tx.Touched(k, ClassString, "set") }
+		del   = func(tx *Tx) {
+			if tx.Delete(k) {
+				tx.Touched(k, ClassGeneric, "del")
+			}
+		}
+		read  = func(tx *Tx) { tx.String(k) }
+		flush = func(tx *Tx) { tx.Whole().Flush(0, false) }
+		swap  = func(tx *Tx) { tx.Whole().Swap(0, 1) }
+		none  = func(*Tx) {}
+	)
+	f := func(name string, before, after func(*Tx), later Millis, want bool) {
+		t.Helper()
+		ks := open(t, Options{})
+		tx := ks.NewTx()
+		with(ks, tx, 0, now-1000, before)
+		var w Watcher
+		ks.Watch(&w, 0, k, now)
+		ks.Watch(&w, 0, k, now)
+		with(ks, tx, 0, now+later, after)
+		if got := w.DirtyAt(now + later); got != want {
+			t.Errorf("%s: dirty %v, want %v", name, got, want)
+		}
+		ks.Unwatch(&w)
+		if w.DirtyAt(now+later) || w.Watching() || ks.shards[ks.ShardOf(ks.Hash(k))].watched.used {
+			t.Errorf("%s: something is left after UNWATCH", name)
+		}
+	}
+	f("nothing", set(NoExpiry), none, 0, false)
+	f("read", set(NoExpiry), read, 0, false)
+	f("write", set(NoExpiry), write, 0, true)
+	f("create", none, write, 0, true)
+	f("delete", set(NoExpiry), del, 0, true)
+	f("delete nothing", none, del, 0, false)
+	f("other key", none, func(tx *Tx) {
+		tx.SetInt([]byte("other"), 1, NoExpiry)
+		tx.Touched([]byte("other"), ClassString, "set")
+	}, 0, false)
+	f("other database", none, func(tx *Tx) { write(tx.In(1).(*Tx)) }, 0, false)
+	f("expires later", set(now+100), none, 200, true)
+	f("expires later, read", set(now+100), read, 200, true)
+	f("not yet", set(now+100), none, 100, false)
+	f("was expired", set(now-1), none, 200, false)
+	f("was expired, goes", set(now-1), read, 200, false)
+	f("was expired, comes back", set(now-1), write, 200, true)
+	f("flush", set(NoExpiry), flush, 0, true)
+	f("flush nothing", none, flush, 0, false)
+	f("flush expired", set(now-1), flush, 0, false)
+	f("swap away", set(NoExpiry), swap, 0, true)
+	f("swap nothing", none, swap, 0, false)
+	f("swap in", func(tx *Tx) { set(NoExpiry)(tx.In(1).(*Tx)) }, swap, 0, true)
+	f("swap in expired", func(tx *Tx) { set(now - 1)(tx.In(1).(*Tx)) }, swap, 0, false)
+	f("swap expired for expired", func(tx *Tx) { set(now - 1)(tx); set(now - 2)(tx.In(1).(*Tx)) }, swap, 0, false)
+}
+
+func TestAwait(t *testing.T) {
+	var ready []string
+	ks := open(t, Options{Hooks: Hooks{Ready: func(db int, key []byte) { ready = append(ready, string(key)) }}})
+	tx := ks.NewTx()
+	k := []byte("k")
+	touch := func() {
+		with(ks, tx, 0, 1, func(tx *Tx) {
+			for _, key := range []string{"k", "other"} {
+				tx.SetInt([]byte(key), 1, NoExpiry)
+				tx.Touched([]byte(key), ClassString, "set")
+			}
+		})
+	}
+	touch()
+	ks.Await(0, k)
+	with(ks, tx, 0, 1, func(tx *Tx) { tx.Await(k) })
+	touch()
+	ks.Unawait(0, k)
+	touch()
+	ks.Unawait(0, k)
+	touch()
+	if len(ready) != 2 || ready[0] != "k" || ready[1] != "k" {
+		t.Errorf("ready: %q", ready)
+	}
+}
