@@ -74,9 +74,14 @@ func renameTo(tx db.Txn, from, to []byte) error {
 	return nil
 }
 
+const errNot32Bits resp.Error = "ERR value is out of range, value must between -2147483648 and 2147483647"
+
 // databaseIndex reads a database that tx knows.
 func databaseIndex(a *command.Args, tx db.Txn) int {
 	n := a.Int()
+	if n != int64(int32(n)) {
+		a.Reject(errNot32Bits)
+	}
 	if a.Err() == nil && (n < 0 || n >= int64(tx.Databases())) {
 		a.Reject(resp.ErrDBIndex)
 		return 0

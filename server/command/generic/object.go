@@ -1,6 +1,8 @@
 package generic
 
 import (
+	"math"
+
 	"heddle/db"
 	"heddle/resp"
 	"heddle/server/command"
@@ -65,9 +67,14 @@ func objectIdleTime(c *command.Call, m *db.Meta) error {
 	return nil
 }
 
-// objectRefcount: values are never shared between keys, so each has one
-// reference.
-func objectRefcount(c *command.Call, _ *db.Meta) error {
+// objectRefcount: no value is shared between keys, so each has one reference.
+// Small integers take no memory of their own here and share objects in Redis,
+// which answers for them with this number.
+func objectRefcount(c *command.Call, m *db.Meta) error {
+	if m.SmallInt {
+		c.Reply.Int(math.MaxInt32)
+		return nil
+	}
 	c.Reply.Int(1)
 	return nil
 }
