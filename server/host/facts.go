@@ -163,15 +163,19 @@ func (l *lockTime) sample(now time.Time) {
 }
 
 // Purge gives memory that is free back to the operating system, for as long as
-// a client may be kept waiting.
-func (h *Host) Purge() {
+// a client may be kept waiting; later, if the caller has all shards locked.
+func (h *Host) Purge(held bool) {
+	if held {
+		go h.Purge(false)
+		return
+	}
 	within(time.Second, compactShare, func() bool { return h.Keyspace.Compact(0, compactPages) })
 	debug.FreeOSMemory()
 }
 
 // MemoryReport describes the memory of the process for people.
-func (h *Host) MemoryReport() string {
-	r := h.Keyspace.Report(db.Millis(time.Now().UnixMilli()), false)
+func (h *Host) MemoryReport(held bool) string {
+	r := h.Keyspace.Report(db.Millis(time.Now().UnixMilli()), held)
 	var b strings.Builder
 	line := func(name string, n int64) { fmt.Fprintf(&b, "%-36s %15d\n", name, n) }
 	b.WriteString("Memory outside of Go's heap: slabs of 64 KB cut into blocks, by size classes\n")

@@ -50,14 +50,14 @@ func memoryUsage(c *command.Call, v db.View) error {
 	return nil
 }
 
-func (f *family) memoryPurge(c *command.Call, _ command.Session) error {
-	f.d.Server.Purge()
+func (f *family) memoryPurge(c *command.Call, s command.Session) error {
+	f.d.Server.Purge(s.InExec())
 	c.Reply.OK()
 	return nil
 }
 
-func (f *family) mallocStats(c *command.Call, _ command.Session) error {
-	c.Reply.Verbatim("txt", []byte(f.d.Server.MemoryReport()))
+func (f *family) mallocStats(c *command.Call, s command.Session) error {
+	c.Reply.Verbatim("txt", []byte(f.d.Server.MemoryReport(s.InExec())))
 	return nil
 }
 

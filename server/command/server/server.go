@@ -51,10 +51,11 @@ type Server interface {
 	Shutdown(ShutdownOptions) error
 	// AbortShutdown takes back a Shutdown that is still waiting.
 	AbortShutdown() bool
-	// Purge gives memory that is free back to the operating system.
-	Purge()
+	// Purge gives memory that is free back to the operating system; later, if the
+	// caller has all shards locked.
+	Purge(held bool)
 	// MemoryReport describes the memory of the process for people.
-	MemoryReport() string
+	MemoryReport(held bool) string
 	// TableReport describes the tables of a database for people.
 	TableReport(db int, held bool) string
 
@@ -102,7 +103,7 @@ func Family(d Deps) command.Family {
 		f.commandSpec(), f.configSpec(), f.infoSpec(), f.memorySpec(), f.slowlogSpec(), f.latencySpec(),
 		f.debugSpec(), f.lolwutSpec(), f.shutdownSpec(),
 	}
-	specs = append(specs, keyspaceSpecs()...)
+	specs = append(specs, f.keyspaceSpecs()...)
 	specs = append(specs, f.stateSpecs()...)
 	return command.Family{Name: group, Specs: specs}
 }
