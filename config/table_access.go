@@ -3,7 +3,7 @@ package config
 func securityTable() []*Directive {
 	return []*Directive{
 		text("requirepass", "", Sensitive, ""),
-		text("aclfile", "", Immutable, noACL),
+		text("aclfile", "", Immutable|Partial, noACL+"; a file stops the start"),
 		number("acllog-max-len", "128", 0, maxInt64, 0, noACL),
 		oneOf("acl-pubsub-default", "resetchannels", 0, noACL, "allchannels", "resetchannels"),
 		oneOf("enable-protected-configs", "no", Immutable, "", "no", "yes", "local"),
@@ -14,7 +14,7 @@ func securityTable() []*Directive {
 
 func tlsTable() []*Directive {
 	ds := []*Directive{
-		number("tls-port", "0", 0, 65535, 0, noTLS+"; a port other than 0 is refused"),
+		number("tls-port", "0", 0, 65535, Partial, noTLS+"; a port other than 0 is refused"),
 		number("tls-session-cache-size", "20480", 0, maxInt32, 0, noTLS),
 		number("tls-session-cache-timeout", "300", 0, maxInt32, 0, noTLS),
 		yesNo("tls-session-caching", true, 0, noTLS),

@@ -81,7 +81,7 @@ func replicationTable() []*Directive {
 
 func clusterTable() []*Directive {
 	return []*Directive{
-		yesNo("cluster-enabled", false, Immutable, noCluster+"; yes stops the start"),
+		yesNo("cluster-enabled", false, Immutable|Partial, noCluster+"; yes stops the start"),
 		text("cluster-config-file", "nodes.conf", Immutable, noCluster),
 		number("cluster-node-timeout", "15000", 0, maxInt64, 0, noCluster),
 		number("cluster-port", "0", 0, 65535, Immutable, noCluster),

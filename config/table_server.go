@@ -16,29 +16,29 @@ func generalTable() []*Directive {
 		oneOf("loglevel", "notice", 0, "", "debug", "verbose", "notice", "warning", "nothing"),
 		text("logfile", "", Immutable, ""),
 		yesNo("syslog-enabled", false, Immutable, ""),
-		text("syslog-ident", "heddle", Immutable, "the default is heddle, not redis"),
+		text("syslog-ident", "heddle", Immutable|Partial, "the default is heddle, not redis"),
 		oneOf("syslog-facility", "local0", Immutable, "", "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"),
 		number("databases", "16", 1, maxInt32, Immutable, ""),
 		yesNo("always-show-logo", false, Immutable, ""),
 		yesNo("set-proc-title", true, Immutable, ""),
-		text("proc-title-template", "{title} {listen-addr} {server-mode}", 0, "the title is cut to the room that the command line took").checked(checkTitle),
+		text("proc-title-template", "{title} {listen-addr} {server-mode}", Partial, "the title is cut to the room that the command line took").checked(checkTitle),
 		text("locale-collate", "", 0, "strings are compared as bytes, whatever the locale"),
 		text("dir", ".", Protected|DenyLoading, ""),
 		yesNo("crash-log-enabled", true, 0, "the Go runtime always reports a crash"),
 		yesNo("crash-memcheck-enabled", true, 0, "there is no memory test after a crash"),
-		yesNo("use-exit-on-panic", false, Hidden, ""),
-		yesNo("disable-thp", true, Immutable, ""),
+		yesNo("use-exit-on-panic", false, Hidden, "a fault always ends with the report of the Go runtime"),
+		yesNo("disable-thp", true, Immutable, "huge pages do no harm where snapshots do not fork; memory asks for them where they pay"),
 		oneOfNums("oom-score-adj", "no", 0, "", Word{"no", 0}, Word{"yes", 1}, Word{"relative", 1}, Word{"absolute", 2}),
-		list("oom-score-adj-values", "0 200 800", listRules{parse: parseOOMValues}, 0, "the first value applies; there are no replicas and no child processes so far"),
-		text("ignore-warnings", "", 0, ""),
+		list("oom-score-adj-values", "0 200 800", listRules{parse: parseOOMValues}, Partial, "the first value applies; there are no replicas and no child processes so far"),
+		text("ignore-warnings", "", 0, "no warning stops the start"),
 		text("server_cpulist", "", Immutable, ""),
 		text("bio_cpulist", "", Immutable, "background work has no threads of its own"),
 		text("aof_rewrite_cpulist", "", Immutable, noFork),
 		text("bgsave_cpulist", "", Immutable, noFork),
 		number("hz", "10", 0, maxInt32, 0, "").clamped(clampHz),
 		yesNo("dynamic-hz", true, 0, ""),
-		list("shutdown-on-sigint", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, ""),
-		list("shutdown-on-sigterm", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, ""),
+		list("shutdown-on-sigint", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, noShutdown),
+		list("shutdown-on-sigterm", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, noShutdown),
 		number("shutdown-timeout", "10", 0, maxInt32, 0, noReplication),
 	}
 }
@@ -60,7 +60,7 @@ func networkTable() []*Directive {
 		number("socket-mark-id", "0", 0, maxUint32, Immutable, ""),
 		number("timeout", "0", 0, maxInt32, 0, ""),
 		number("tcp-keepalive", "300", 0, maxInt32, 0, ""),
-		number("server-threads", defaultThreads(), 1, 1024, Immutable|KeyDB, "the default is the CPUs that may be used, at most 8; Redis' io-threads is the same directive").also("io-threads"),
+		number("server-threads", defaultThreads(), 1, 1024, Immutable|KeyDB|Partial, "the default is the CPUs that may be used, at most 8; Redis' io-threads is the same directive").also("io-threads"),
 		yesNo("io-threads-do-reads", false, Immutable, "workers always read and write"),
 		list("server-thread-affinity", "no", listRules{parse: parseAffinity, num: affinityNum, single: true}, Immutable|KeyDB, ""),
 		yesNo("active-client-balancing", true, KeyDB, ""),
@@ -92,7 +92,7 @@ func memoryTable() []*Directive {
 		memory("maxmemory", "0", 0, -1, Unsigned, ""),
 		oneOf("maxmemory-policy", "noeviction", 0, "", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-random", "noeviction"),
 		number("maxmemory-samples", "5", 1, maxInt32, 0, ""),
-		number("maxmemory-eviction-tenacity", "10", 0, 100, 0, ""),
+		number("maxmemory-eviction-tenacity", "10", 0, 100, 0, "what a command evicts is bounded by a number of keys, not by time"),
 		number("lfu-log-factor", "10", 0, maxInt32, 0, ""),
 		number("lfu-decay-time", "1", 0, maxInt32, 0, ""),
 		number("active-expire-effort", "1", 1, 10, 0, "expired keys are found by their deadline, without sampling, so more effort finds no more"),
@@ -111,12 +111,13 @@ func memoryTable() []*Directive {
 		number("active-defrag-max-scan-fields", "1000", 1, maxInt64, 0, noCollections),
 		yesNo("jemalloc-bg-thread", true, Hidden, noJemalloc),
 		yesNo("activerehashing", true, 0, "the table never rehashes as a whole: a full segment splits alone"),
-		number("force-eviction-percent", "0", 0, 100, KeyDB, ""),
+		number("force-eviction-percent", "0", 0, 100, KeyDB, "only maxmemory says when keys are given up"),
 		number("semi-ordered-set-bucket-size", "0", 0, 1024, KeyDB, "deadlines are kept in timing wheels, not in KeyDB's ordered set"),
 	}
 }
 
 const (
+	noShutdown  = "there is nothing to save and no replica to wait for so far"
 	lazyNote    = "deleting a value is cheap whatever its size, so DEL and UNLINK are the same"
 	compactNote = "compaction chooses its own pace"
 )

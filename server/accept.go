@@ -78,12 +78,20 @@ func (w *worker) refusal(l *listener, remote netip.AddrPort) string {
 	switch {
 	case w.s.draining.Load():
 		return errDraining
-	case w.s.clients.Load() >= int64(w.set.MaxClients):
+	case w.s.clients.Load() >= int64(w.room(l, remote)):
 		return errMaxClients
 	case w.set.ProtectedMode && !l.local && !loopback(remote.Addr()) && w.s.engine.Settings().RequirePass == "":
 		return errProtectMode
 	}
 	return ""
+}
+
+// room is how many clients there may be for one more to come from remote.
+func (w *worker) room(l *listener, remote netip.AddrPort) int {
+	if l.local || w.set.Reserved == 0 || loopback(remote.Addr()) {
+		return w.set.MaxClients
+	}
+	return w.set.MaxClients - w.set.Reserved
 }
 
 // loopback reports what protected mode takes for the same host.

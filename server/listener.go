@@ -234,6 +234,11 @@ func (s *Server) openAddress(host string, port int) ([]int, error) {
 			}
 			return nil, err
 		}
+		if s.mark != 0 {
+			if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_MARK, int(s.mark)); err != nil {
+				s.logf(Warning, "Unable to set socket mark to %d: %v", s.mark, err)
+			}
+		}
 		if s.affinity > 0 && n > 1 {
 			_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU, s.affinity-1+i)
 		}

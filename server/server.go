@@ -20,6 +20,7 @@ type Server struct {
 	logs     func(Level) bool
 	affinity int
 	backlog  int
+	mark     uint32
 	unix     string
 
 	clients   atomic.Int64 // connections
@@ -43,7 +44,7 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, log: o.Log, logs: o.Logs, affinity: o.Affinity,
-		backlog: o.Backlog, unix: o.Unix, drained: make(chan struct{}, 1),
+		backlog: o.Backlog, mark: o.Mark, unix: o.Unix, drained: make(chan struct{}, 1),
 	}
 	if s.logs == nil {
 		s.logs = func(Level) bool { return true }

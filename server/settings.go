@@ -41,6 +41,7 @@ type OutputLimit struct {
 // a turn.
 type Settings struct {
 	MaxClients       int    // maxclients
+	Reserved         int    // maxclients-reserved: of these, for clients of this host
 	Timeout          int    // timeout: seconds of silence after which a client is closed; 0: never
 	KeepAlive        int    // tcp-keepalive in seconds; 0: off. For new connections
 	ProtectedMode    bool   // protected-mode
@@ -90,6 +91,7 @@ type Options struct {
 	Bind     []string // bind, with "*", "::*" and the "-" of optional ones
 	Port     int      // port; 0: no TCP
 	Backlog  int      // tcp-backlog; 511 if 0
+	Mark     uint32   // socket-mark-id; 0: none
 	Unix     string   // unixsocket; "": none
 
 	// Log takes the server's log lines; may be nil. From any goroutine.

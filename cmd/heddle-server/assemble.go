@@ -126,7 +126,7 @@ func listen(c *config.Store, l *log.Logger, engine *dispatch.Engine) (*server.Se
 	network, err := server.New(server.Options{
 		Engine: engine, Settings: host.NetworkSettings(c),
 		Workers: int(c.Int("server-threads")), Affinity: int(c.Int("server-thread-affinity")),
-		Bind: c.Words("bind"), Port: int(c.Int("port")), Backlog: int(c.Int("tcp-backlog")), Unix: c.String("unixsocket"),
+		Bind: c.Words("bind"), Port: int(c.Int("port")), Backlog: int(c.Int("tcp-backlog")), Mark: uint32(c.Int("socket-mark-id")), Unix: c.String("unixsocket"),
 		Log:  func(v server.Level, text string) { l.Log(log.Level(v), text) },
 		Logs: func(v server.Level) bool { return l.Enabled(log.Level(v)) },
 	})

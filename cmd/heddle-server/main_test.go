@@ -290,6 +290,7 @@ func TestConfigAtRunTime(t *testing.T) {
 	c.want(fmt.Sprintf("config set hz 40 port %d", busy.Addr().(*net.TCPAddr).Port),
 		"ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check server logs.")
 	c.want("config set bind 192.0.2.1", "ERR CONFIG SET failed (possibly related to argument 'bind') - Failed to bind to specified addresses.")
+	c.want("config set tls-port 7777", "ERR CONFIG SET failed (possibly related to argument 'tls-port') - Unable to update TLS configuration. Check server logs.")
 	c.want("config get hz port", fmt.Sprintf("hz 30 port %d", other))
 	d = dial(t, "tcp", fmt.Sprintf("127.0.0.1:%d", other))
 	d.want("auth secret", "OK")

@@ -16,7 +16,7 @@ import (
 // NetworkSettings are what a configuration means to the network part.
 func NetworkSettings(c *config.Store) server.Settings {
 	s := server.Settings{
-		MaxClients: int(c.Int("maxclients")), Timeout: int(c.Int("timeout")), KeepAlive: int(c.Int("tcp-keepalive")),
+		MaxClients: int(c.Int("maxclients")), Reserved: int(c.Int("maxclients-reserved")), Timeout: int(c.Int("timeout")), KeepAlive: int(c.Int("tcp-keepalive")),
 		ProtectedMode: c.Bool("protected-mode"), MaxBulk: int(c.Int("proto-max-bulk-len")),
 		QueryLimit: c.Int("client-query-buffer-limit"), MaxMemoryClients: clientMemory(c),
 		UnixPerm: uint32(c.Int("unixsocketperm")),
@@ -163,6 +163,18 @@ func (h *Host) applyClients() error {
 	return nil
 }
 
+// refuseTLS answers as Redis does when TLS cannot be set up: a client must not
+// believe in a protection that is not there.
+func (h *Host) refuseTLS() error {
+	for _, name := range []string{"tls-port", "tls-cluster", "tls-replication"} {
+		if h.Config.Int(name) != 0 {
+			h.Log("TLS is not available in this server")
+			return errors.New("Unable to update TLS configuration. Check server logs.")
+		}
+	}
+	return nil
+}
+
 func (h *Host) applyNetwork() {
 	h.Network.Configure(func(s *server.Settings) { *s = NetworkSettings(h.Config) })
 }
@@ -176,8 +188,9 @@ func (h *Host) follow() {
 	h.applyTitle()
 	c.OnApply(h.applyListen, "bind", "port")
 	c.OnApply(h.applyClients, "maxclients")
+	c.OnApply(h.refuseTLS, "tls-port", "tls-cluster", "tls-replication")
 	c.OnApply(h.applyOOM, "oom-score-adj", "oom-score-adj-values")
-	c.OnChange(h.applyNetwork, "timeout", "tcp-keepalive", "protected-mode", "proto-max-bulk-len", "client-query-buffer-limit",
+	c.OnChange(h.applyNetwork, "maxclients-reserved", "timeout", "tcp-keepalive", "protected-mode", "proto-max-bulk-len", "client-query-buffer-limit",
 		"maxmemory-clients", "maxmemory", "client-output-buffer-limit", "active-client-balancing", "min-clients-per-thread")
 	c.OnChange(h.applyKeyspace, "maxmemory", "maxmemory-policy", "maxmemory-samples", "lfu-log-factor", "lfu-decay-time")
 	c.OnChange(func() {

@@ -7,7 +7,7 @@ import (
 
 // keyspaceSpecs: DBSIZE, FLUSHDB [ASYNC | SYNC], FLUSHALL [ASYNC | SYNC],
 // SWAPDB index1 index2
-func keyspaceSpecs() []*command.Spec {
+func (f *family) keyspaceSpecs() []*command.Spec {
 	succeeded := []string{tipAllShards, tipAllSucceeded}
 	const cats = command.CatKeyspace | command.CatDangerous
 	return []*command.Spec{{
@@ -15,10 +15,10 @@ func keyspaceSpecs() []*command.Spec {
 		Tips: []string{tipAllShards, tipSum}, Control: dbsize,
 	}, {
 		Name: "flushdb", Arity: -1, Flags: command.Writes | command.AllShards, ACL: cats, Group: group,
-		Tips: succeeded, Control: flushDB,
+		Tips: succeeded, Control: f.flushDB,
 	}, {
 		Name: "flushall", Arity: -1, Flags: command.Writes | command.AllShards, ACL: cats, Group: group,
-		Tips: succeeded, Control: flushAll,
+		Tips: succeeded, Control: f.flushAll,
 	}, {
 		Name: "swapdb", Arity: 3, Flags: command.Fast | command.Writes | command.AllShards, ACL: cats, Group: group,
 		Control: swapDB,
@@ -30,21 +30,21 @@ func dbsize(c *command.Call, s command.Session) error {
 	return nil
 }
 
-func flushDB(c *command.Call, s command.Session) error { return flush(c, s, s.DB()) }
+func (f *family) flushDB(c *command.Call, s command.Session) error { return f.flush(c, s, s.DB()) }
 
-func flushAll(c *command.Call, s command.Session) error { return flush(c, s, -1) }
+func (f *family) flushAll(c *command.Call, s command.Session) error { return f.flush(c, s, -1) }
 
 // flush empties database db, all if -1. KeyDB's word CACHE, which drops only
 // what memory holds of a database on flash, is known; nothing lies on flash.
-func flush(c *command.Call, s command.Session, db int) error {
-	async, cache := false, false
+func (f *family) flush(c *command.Call, s command.Session, db int) error {
+	async, cache := f.d.Config.String("lazyfree-lazy-user-flush") == "yes", false
 	switch {
 	case c.Args.Word("async"):
 		async = true
 	case c.Args.Word("cache"):
 		cache = true
-	default:
-		c.Args.Word("sync")
+	case c.Args.Word("sync"):
+		async = false
 	}
 	if err := c.Args.Done(); err != nil {
 		return err
