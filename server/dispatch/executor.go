@@ -204,7 +204,7 @@ func (x *Executor) execute(p *Pending, c *Client) {
 	x.mark = c.w.Mark()
 	if s := p.spec; s != nil && c.mode&special == 0 && x.e.state.Load() == 0 {
 		pl := &x.plans[s.ID()]
-		if pl.way == wayOne && p.count == 1 && x.withinMemory() && !invariants.Sometimes(8) {
+		if pl.way == wayOne && p.count == 1 && !x.ks.Over() && !invariants.Sometimes(8) {
 			x.runOne(p, c, s, pl)
 			return
 		}

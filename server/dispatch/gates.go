@@ -111,7 +111,7 @@ func gateNoMulti(_ *Executor, c *Client, p *Pending) resp.Error {
 // gateMemory evicts keys when there is too much, and when that does not help
 // refuses what may need more: queueing for MULTI, too.
 func gateMemory(x *Executor, c *Client, p *Pending) resp.Error {
-	if x.withinMemory() || x.evict() {
+	if !x.ks.Over() || x.evict() {
 		return ""
 	}
 	s := p.spec
@@ -130,12 +130,6 @@ func gateLoading(x *Executor, _ *Client, p *Pending) resp.Error {
 		return resp.ErrLoading
 	}
 	return ""
-}
-
-// withinMemory reports whether nothing has to be evicted.
-func (x *Executor) withinMemory() bool {
-	limit := x.ks.MaxMemory()
-	return limit == 0 || x.ks.Evictable() <= limit
 }
 
 // evictStep is how many keys a command evicts at most: when memory shrinks by
