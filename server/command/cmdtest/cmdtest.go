@@ -40,6 +40,7 @@ type Env struct {
 	oplog  oplog
 	posted []func()
 	ports  int
+	closed bool
 }
 
 // Option changes how an Env is built.
@@ -84,12 +85,17 @@ func NewWith(t testing.TB, opts []Option, families ...command.Family) *Env {
 	e.Engine = dispatch.New(do)
 	e.exec = e.Engine.NewExecutor()
 	e.Client = e.NewClient()
-	t.Cleanup(e.close)
+	t.Cleanup(e.Close)
 	return e
 }
 
-// close checks the whole world once more.
-func (e *Env) close() {
+// Close checks the whole world once more and gives its memory back. The end of
+// the test does that, too.
+func (e *Env) Close() {
+	if e.closed {
+		return
+	}
+	e.closed = true
 	for _, line := range e.log {
 		e.t.Errorf("logged: %s", line)
 	}
@@ -253,9 +259,15 @@ func (c *Client) Pipeline(commands ...[]string) *Reply {
 		}
 		batch[i] = dispatch.Pending{Client: c.Client, Argv: argv}
 	}
-	c.env.exec.RunBatch(batch)
-	c.env.settle()
+	c.env.Run(batch)
 	return &Reply{t: c.env.t, cmd: strings.Join(commands[0], " "), raw: c.conn.take()}
+}
+
+// Run runs a batch as a worker does; what was posted to connections runs behind
+// it.
+func (e *Env) Run(batch []dispatch.Pending) {
+	e.exec.RunBatch(batch)
+	e.settle()
 }
 
 // Received returns what the connection was sent since the last reply: the
