@@ -39,13 +39,15 @@ type worker struct {
 	bufs        buffers
 	vec         poll.Vec
 
-	slots     []*conn
-	freeSlots []uint32
-	gen       uint32
-	listeners []*listener
-	spareFD   int   // given up when no other descriptor is left
-	nextCheck int   // the slot where housekeeping goes on
-	lastEMF   int64 // when the lack of descriptors was last logged
+	slots      []*conn
+	freeSlots  []uint32
+	gen        uint32
+	listeners  []*listener
+	spareFD    int // given up when no other descriptor is left
+	waits      uint32
+	pollMisses int   // polls in vain in a row
+	nextCheck  int   // the slot where housekeeping goes on
+	lastEMF    int64 // when the lack of descriptors was last logged
 
 	set          *Settings // as of this turn
 	limits       *resp.Limits
@@ -55,7 +57,7 @@ type worker struct {
 	stopAt       time.Time
 	lingerAt     time.Time // until then peers may hang up by themselves
 	lingering    int       // connections that wait for that
-	mem          int64 // bytes that its connections use
+	mem          int64     // bytes that its connections use
 	memShown     int64
 
 	mail    mailbox
@@ -99,14 +101,25 @@ func (w *worker) closeFDs() {
 	w.closeSpare()
 }
 
+// yieldAfter is how long a worker keeps its processor of the scheduler. Go's
+// monitor thread takes it away after 10 ms, and having done so it wakes up every
+// 20 us for a while: 6 % of the process' CPU time at 50 unpipelined clients.
+// Giving it up by oneself costs 0.2 %.
+const yieldAfter = 5 * time.Millisecond
+
 // loop runs the worker until the server is stopped.
 func (w *worker) loop() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w.pin()
+	var yielded time.Time
 	for !w.over() {
 		n := w.wait()
 		start := time.Now()
+		if start.Sub(yielded) > yieldAfter {
+			yielded = start
+			runtime.Gosched()
+		}
 		w.turn(start, n)
 		w.rec.Cycles++
 		w.rec.CycleNanos += int64(time.Since(start))
@@ -115,10 +128,23 @@ func (w *worker) loop() {
 	w.end()
 }
 
+// pollTries is how many polls in vain make a worker wait at once.
+const pollTries = 3
+
 // wait returns how many events there are, and waits if there is nothing to do.
+// A poll is cheaper than a wait, but not than both: when polls find nothing the
+// worker goes over to waiting, and polls only now and then.
 func (w *worker) wait() int {
-	if n := w.poller.Poll(); n > 0 || len(w.agains) > 0 || !w.mail.sleep() {
-		return n
+	w.waits++
+	if w.pollMisses < pollTries || w.waits%16 == 0 || len(w.agains) > 0 {
+		if n := w.poller.Poll(); n > 0 || len(w.agains) > 0 {
+			w.pollMisses = 0
+			return n
+		}
+		w.pollMisses++
+	}
+	if !w.mail.sleep() {
+		return 0
 	}
 	timeout := -1
 	if w.stopping {
