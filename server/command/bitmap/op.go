@@ -57,7 +57,7 @@ func bitop(c *command.Call, tx db.Txn, most int64) error {
 	if err := o.read(tx); err != nil {
 		return err
 	}
-	if o.size > most {
+	if o.shift > 0 && o.size > most {
 		return resp.ErrTooLong
 	}
 	if o.size == 0 {

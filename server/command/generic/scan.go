@@ -1,6 +1,7 @@
 package generic
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -92,8 +93,9 @@ func (o *scanOptions) admits(key []byte, t db.Type) bool {
 }
 
 // parseCursor reads a cursor as C's strtoul does, which Redis reads it with: a
-// sign is accepted, and no digits at all are zero.
+// sign is accepted, no digits at all are zero, and a zero byte ends the text.
 func parseCursor(b []byte) (uint64, bool) {
+	b, _, _ = bytes.Cut(b, []byte{0})
 	if len(b) == 0 {
 		return 0, true
 	}
