@@ -103,6 +103,11 @@ type Spec struct {
 	// It appends to dst the indexes of the keys within argv.
 	FindKeys func(dst []KeyRef, argv [][]byte) ([]KeyRef, error)
 
+	// VariableFlags tells what a call does to keys that are flagged
+	// KeyVariableFlags: SET without GET does not read. COMMAND asks it; the way
+	// of a command through dispatch does not depend on it.
+	VariableFlags func(argv [][]byte) KeyFlags
+
 	parent *Spec
 	id     int
 	full   string

@@ -17,7 +17,18 @@ func bitfieldSpec(maxBulk func() int64) *command.Spec {
 		Write: func(c *command.Call, tx db.Txn) error { return bitfield(c, tx, maxBulk()) },
 	}
 	spec.Keys[0].Notes = "This command allows both access and modification of the key"
+	spec.VariableFlags = bitfieldKeyFlags
 	return spec
+}
+
+// bitfieldKeyFlags: with GET alone nothing is changed.
+func bitfieldKeyFlags(argv [][]byte) command.KeyFlags {
+	for _, arg := range argv[min(2, len(argv)):] {
+		if command.EqualFold(arg, "set") || command.EqualFold(arg, "incrby") {
+			return command.KeyRW | command.KeyAccess | command.KeyUpdate
+		}
+	}
+	return command.KeyRO | command.KeyAccess
 }
 
 // BITFIELD_RO key [GET type offset ...]

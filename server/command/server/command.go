@@ -254,6 +254,11 @@ func (f *family) keysOf(c *command.Call) (keys []command.KeyRef, argv [][]byte, 
 		return nil, nil, errGetKeysArity
 	}
 	keys, err = command.FindKeys(nil, s, argv)
+	for i := range keys {
+		if keys[i].Flags&command.KeyVariableFlags != 0 && s.VariableFlags != nil {
+			keys[i].Flags = s.VariableFlags(argv)
+		}
+	}
 	if err == nil && len(keys) == 0 {
 		err = command.ErrBadKeyArgs
 	}

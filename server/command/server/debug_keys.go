@@ -202,9 +202,7 @@ func debugDigest(c *command.Call, s command.Session) error {
 			var d digest
 			d.mix(key)
 			failed = s.Locked(key, func(tx db.Txn) error { return d.value(tx, key) })
-			for j := range sum {
-				sum[j] ^= d[j]
-			}
+			sum.xor(d[:])
 			return failed == nil
 		})
 		if failed != nil {

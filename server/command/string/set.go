@@ -13,7 +13,18 @@ func setSpec() *command.Spec {
 		Flags: command.DenyOOM | command.Quick, ACL: command.CatString, Group: "string", Write: set,
 	}
 	spec.Keys[0].Notes = "RW and ACCESS due to the optional `GET` argument"
+	spec.VariableFlags = setKeyFlags
 	return spec
+}
+
+// setKeyFlags: without GET the old value does not matter.
+func setKeyFlags(argv [][]byte) command.KeyFlags {
+	for _, arg := range argv[min(3, len(argv)):] {
+		if command.EqualFold(arg, "get") {
+			return command.KeyRW | command.KeyAccess | command.KeyUpdate
+		}
+	}
+	return command.KeyOW | command.KeyUpdate
 }
 
 func set(c *command.Call, tx db.Txn) error {
