@@ -88,26 +88,30 @@ type OOMScore struct {
 	ours bool
 }
 
-// NewOOMScore remembers the score that the process was started with.
+// NewOOMScore returns the score of this process.
 func NewOOMScore() *OOMScore { return newOOMScore("/proc/self/oom_score_adj") }
 
-func newOOMScore(path string) *OOMScore {
-	s := &OOMScore{path: path}
-	if b, err := os.ReadFile(path); err == nil {
-		s.base, _ = strconv.Atoi(strings.TrimSpace(string(b)))
-	}
-	return s
-}
+func newOOMScore(path string) *OOMScore { return &OOMScore{path: path} }
 
-// Apply sets the score to value, or value above the first one, or puts back
-// the first one if it was changed before.
+// Apply sets the score to value, or value above the one that it finds, or puts
+// back what it found if it was changed before.
 func (s *OOMScore) Apply(mode OOMMode, value int) error {
-	switch {
-	case mode == OOMRelative:
-		value += s.base
-	case mode == OOMOff && !s.ours:
+	if mode == OOMOff && !s.ours {
 		return nil
-	case mode == OOMOff:
+	}
+	if !s.ours {
+		b, err := os.ReadFile(s.path)
+		if err != nil {
+			return err
+		}
+		if s.base, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
+			return err
+		}
+	}
+	switch mode {
+	case OOMRelative:
+		value += s.base
+	case OOMOff:
 		value = s.base
 	}
 	value = min(max(value, -1000), 1000)
