@@ -16,6 +16,16 @@ func (x *Executor) mayShare() bool {
 	return !st.Slowlog.IsSlow(shareable) && !st.Latency.IsSpike(shareable)
 }
 
+// count counts a command that ran. Before a command that is not quick, settle
+// was called.
+func (x *Executor) count(s *command.Spec, argv [][]byte, c *Client) {
+	if x.plans[s.ID()].quick {
+		x.tickQuick(s, argv, c)
+	} else {
+		x.finish(s, argv, c)
+	}
+}
+
 // tickQuick counts a quick command and leaves its time to be read later.
 func (x *Executor) tickQuick(s *command.Spec, argv [][]byte, c *Client) {
 	if !x.run.share {

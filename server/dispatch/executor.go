@@ -103,6 +103,20 @@ func (x *Executor) RunBatch(batch []Pending) {
 	}
 	x.settle()
 	x.rec.Flush()
+	x.trim()
+}
+
+// keptScratch is how many entries of scratch memory are kept for the next turn.
+const keptScratch = 1 << 14
+
+// trim gives back scratch memory that an unusual command needed.
+func (x *Executor) trim() {
+	if cap(x.keys) > keptScratch {
+		x.keys, x.refs = nil, nil
+	}
+	if cap(x.argv) > keptScratch {
+		x.argv, x.queued = nil, nil
+	}
 }
 
 // startTurn reads the clocks.
@@ -209,7 +223,9 @@ func (x *Executor) execute(p *Pending, c *Client) {
 			return
 		}
 	}
-	x.settle()
+	if p.spec == nil || !x.plans[p.spec.ID()].quick {
+		x.settle()
+	}
 	x.throughGates(p, c)
 }
 
@@ -233,8 +249,9 @@ func (x *Executor) panicked(p *Pending, r any) {
 		c.mode &^= modeExec
 		c.discard()
 	}
-	x.run.n = 0
 	x.fail(c, errInternal)
 	c.dropReply(x.mark)
+	x.settle()
 	x.tick(p.spec, true)
+	x.failed = false
 }

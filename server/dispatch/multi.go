@@ -142,6 +142,7 @@ func (c *Client) Exec(call *command.Call) error {
 		x.runQueue(c)
 	}
 	x.unlock()
+	x.settle()
 	x.keys, x.start = x.keys[:keys], start
 	c.discard()
 	return nil
@@ -193,11 +194,16 @@ func (x *Executor) expand(c *Client) db.LockSet {
 // though its time was up.
 func (x *Executor) runQueued(p *Pending, c *Client) {
 	s, m := p.spec, c.w.Mark()
+	if !x.plans[s.ID()].quick {
+		x.settle()
+	}
 	x.call.Start(s, p.Argv, c.w)
 	x.tx.Select(c.db)
 	var err error
 	if s.Control != nil {
-		x.rec.Flush()
+		if s.Flags&command.Fast == 0 {
+			x.rec.Flush()
+		}
 		err = s.Control(&x.call, c)
 		if err == nil && x.e.oplog != nil && s.Flags&command.Writes != 0 {
 			x.commit(c)
@@ -217,5 +223,5 @@ func (x *Executor) runQueued(p *Pending, c *Client) {
 	if x.e.state.Load()&stateMonitor != 0 {
 		x.feed(c, s, p.Argv)
 	}
-	x.finish(s, p.Argv, c)
+	x.count(s, p.Argv, c)
 }

@@ -31,11 +31,7 @@ func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
 	if p.Big != nil {
 		x.dropBig(p)
 	}
-	if pl.quick {
-		x.tickQuick(s, p.Argv, c)
-	} else {
-		x.finish(s, p.Argv, c)
-	}
+	x.count(s, p.Argv, c)
 }
 
 // dropBig releases the memory of an argument that the handler did not adopt.
@@ -101,15 +97,18 @@ func (x *Executor) after(c *Client, s *command.Spec, argv [][]byte) {
 		x.feed(c, s, argv)
 	}
 	c.dropReply(x.mark)
-	x.finish(s, argv, c)
+	x.count(s, argv, c)
 }
 
-// runControl runs a Control command. The statistics so far are published
-// first, since it may show or reset them. One that changes the keyspace runs
+// runControl runs a Control command. The statistics and the client's state so
+// far are published first, since it may show or reset them: all commands that do
+// are slow ones. One that changes the keyspace runs
 // with all of it locked, so that its effect has a place among the others.
 func (x *Executor) runControl(c *Client, s *command.Spec, argv [][]byte) {
-	x.rec.Flush()
-	c.publish(s)
+	if s.Flags&command.Fast == 0 && s != x.e.exec {
+		x.rec.Flush()
+		c.publish(s)
+	}
 	all := s.Flags&(command.AllShards|command.Writes) != 0
 	if all {
 		x.lock(c, x.ks.AllShards(), true)
