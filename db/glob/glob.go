@@ -8,6 +8,10 @@
 // len(pattern) * len(s), without recursion.
 package glob
 
+// maxStars is how many stars, with something behind them, a pattern may have:
+// beyond it nothing matches. We could go on, but Redis gives up there.
+const maxStars = 1000
+
 // Match reports whether s matches pattern. The empty string is a special case
 // in Redis: only the empty pattern and a lone star match it.
 func Match(pattern, s []byte) bool { return match(pattern, s, false) }
@@ -22,11 +26,17 @@ func match(pattern, s []byte, fold bool) bool {
 	if len(s) == 0 {
 		return len(pattern) == 0 || MatchesAll(pattern)
 	}
-	p, i := 0, 0
+	p, i, stars := 0, 0, 0
 	starP, starI := -1, 0 // what to try again: pattern behind the last star, place in s
 	for i < len(s) {
 		if p < len(pattern) && pattern[p] == '*' {
 			p++
+			if p < len(pattern) && pattern[p] != '*' {
+				stars++
+			}
+			if stars > maxStars {
+				return false
+			}
 			starP, starI = p, i
 			continue
 		}

@@ -2,6 +2,7 @@ package glob
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -102,5 +103,18 @@ func BenchmarkMatch(b *testing.B) {
 	p, s := []byte("user:*:name"), []byte("user:123456:name")
 	for b.Loop() {
 		Match(p, s)
+	}
+}
+
+// TestManyStars knows where Redis gives up.
+func TestManyStars(t *testing.T) {
+	s := bytes.Repeat([]byte("a"), 2000)
+	for n, want := range map[int]bool{999: true, 1000: true, 1001: false} {
+		if got := Match(bytes.Repeat([]byte("*a"), n), s); got != want {
+			t.Errorf("%d stars: %v, want %v", n, got, want)
+		}
+		if got := Match(append(bytes.Repeat([]byte("*a"), n), '*', '*'), s); got != want {
+			t.Errorf("%d stars and two at the end: %v, want %v", n, got, want)
+		}
 	}
 }
