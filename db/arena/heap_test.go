@@ -24,7 +24,12 @@ func rss(t *testing.T) int64 {
 
 // TestMemoryComesBack frees nine of ten blocks at random places and compacts the rest.
 func TestMemoryComesBack(t *testing.T) {
-	h := newHeap(t, Options{})
+	t.Run("plain", func(t *testing.T) { testMemoryComesBack(t, Options{}) })
+	t.Run("huge", func(t *testing.T) { testMemoryComesBack(t, Options{HugePages: 1}) })
+}
+
+func testMemoryComesBack(t *testing.T, o Options) {
+	h := newHeap(t, o)
 	a := h.NewArena()
 	base := rss(t)
 	refs := make([]Ref, 400000)

@@ -17,6 +17,7 @@ type pageHeap struct {
 	warm  [maxWarm + 1][]uint32 // runs by how many slabs they are
 	bytes int64                 // that warm runs of large blocks hold
 	spans [spanBins]uint32      // lists of spans by size, linked through prev and next
+	huge  []hugeRange
 }
 
 const (
@@ -101,12 +102,32 @@ func (p *pageHeap) grow(n uint32) bool {
 	return false
 }
 
-// adviseHuge asks for huge pages when small blocks need much memory.
+// adviseHuge asks for huge pages when small blocks need much memory. Large blocks get
+// none: they use their slabs by the page.
 func (p *pageHeap) adviseHuge(first, n uint32) {
 	if p.id != smallHeap || p.h.opts.HugePages == 0 || p.h.mapped.Load() < p.h.opts.HugePages {
 		return
 	}
-	_ = unix.Madvise(p.h.raw(uint64(first)*SlabSize, uint64(first+n)*SlabSize), unix.MADV_HUGEPAGE)
+	r := hugeRange{first, first + n}
+	if unix.Madvise(p.h.slabs(r.first, r.end), unix.MADV_HUGEPAGE) == nil {
+		p.huge = append(p.huge, r)
+	}
+}
+
+// hugeRange is fresh slabs for which huge pages were asked.
+type hugeRange struct{ first, end uint32 }
+
+// plain takes back that slab i may lie in a huge page, for all of its range: else the
+// system would make one again of what is left around a slab that was given back. The huge
+// pages that are there stay.
+func (p *pageHeap) plain(i uint32) {
+	for j, r := range p.huge {
+		if i >= r.first && i < r.end {
+			_ = unix.Madvise(p.h.slabs(r.first, r.end), unix.MADV_NOHUGEPAGE)
+			p.huge = slices.Delete(p.huge, j, j+1)
+			return
+		}
+	}
 }
 
 // put adds a span that holds no memory, joining it with its neighbours.
@@ -219,6 +240,7 @@ func (p *pageHeap) cool(n uint32, limit, keep int) []uint32 {
 	runs := slices.Clone(p.warm[n][:limit])
 	p.warm[n] = slices.Delete(p.warm[n], 0, limit)
 	for _, i := range runs {
+		p.plain(i)
 		p.countWarm(-int64(h.slab(i).pages))
 	}
 	if p.id == smallHeap {

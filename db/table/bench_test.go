@@ -125,6 +125,26 @@ func BenchmarkFindHit(b *testing.B) {
 	})
 }
 
+// BenchmarkFindAlone cannot begin a lookup before the last one is done.
+func BenchmarkFindAlone(b *testing.B) {
+	eachSize(b, func(b *testing.B, x *bench) {
+		key := make([]byte, 8)
+		id, turn := uint64(0), uint64(0)
+		for b.Loop() {
+			turn++
+			id = x.from + mix(id^turn<<32)%x.n
+			hash := mix(id)
+			binary.LittleEndian.PutUint64(key, id)
+			t := x.tables[hash&(benchTables-1)]
+			s, ok := t.Find(hash, key)
+			if !ok {
+				b.Fatal("missing")
+			}
+			id = *x.heap.Word(t.Ref(s))
+		}
+	})
+}
+
 func BenchmarkFindMiss(b *testing.B) {
 	eachSize(b, func(b *testing.B, x *bench) {
 		r := rand.New(rand.NewPCG(1, 2))
