@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"heddle/db/invariants"
 )
 
 // benchKey writes key n, 15 bytes, into buf.
@@ -92,6 +94,9 @@ func incr(ks *Keyspace, tx *Tx, key []byte) {
 
 // TestNoAllocations holds reading and overwriting a key free of allocations.
 func TestNoAllocations(t *testing.T) {
+	if invariants.Enabled || raceEnabled {
+		t.Skip("checked builds allocate")
+	}
 	ks := open(t, Options{})
 	fill(t, ks, 1000)
 	tx := ks.NewTx()

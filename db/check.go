@@ -88,11 +88,7 @@ func (c *checker) wheel(w *wheel, timed map[uint64]bool) {
 	if n != w.entries {
 		c.fail("expiry index has %d entries, counted %d", n, w.entries)
 	}
-	w.chains(func(head *arena.Ref) {
-		for ref := *head; ref != 0; ref = arena.Ref(*w.heap.Word(ref) & nextMask) {
-			c.bytes += int64(w.heap.Cap(ref))
-		}
-	})
+	c.bytes += w.memSize()
 }
 
 // record checks a record and counts its memory and its handle.

@@ -47,17 +47,21 @@ func TestEvict(t *testing.T) {
 // prepareEviction stores keys of which the second half is used an hour later.
 func prepareEviction(ks *Keyspace, tx *Tx, n int, timed bool, now Millis) {
 	key := func(i int) []byte { return fmt.Append(nil, "key:", i) }
-	for i := range n {
-		e := NoExpiry
-		if timed {
-			e = now + 1e8 + Millis(i)*1000
+	with(ks, tx, 0, now, func(tx *Tx) {
+		for i := range n {
+			e := NoExpiry
+			if timed {
+				e = now + 1e8 + Millis(i)*1000
+			}
+			tx.SetString(key(i), make([]byte, 100), e)
 		}
-		with(ks, tx, 0, now, func(tx *Tx) { tx.SetString(key(i), make([]byte, 100), e) })
-	}
-	for i := n / 2; i < n; i++ {
-		for j := range 10 {
-			with(ks, tx, 0, now+3_600_000+Millis(j), func(tx *Tx) { tx.String(key(i)) })
-		}
+	})
+	for j := range 10 {
+		with(ks, tx, 0, now+3_600_000+Millis(j), func(tx *Tx) {
+			for i := n / 2; i < n; i++ {
+				tx.String(key(i))
+			}
+		})
 	}
 }
 

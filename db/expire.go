@@ -92,6 +92,9 @@ func (s *shard) expireTable(db int, d *database, now Millis, limit int) int {
 			}
 			s.fire(db, d, hash, now)
 		}
+		if w.entries == 0 {
+			w.drop()
+		}
 	}
 	return done
 }

@@ -46,7 +46,7 @@ func (ks *Keyspace) reportDatabase(db int, now Millis, held bool) DatabaseReport
 		r.Keys += int64(d.table.Len())
 		r.Expires += d.expires
 		r.TableBytes += d.table.MemSize()
-		r.WheelBytes += d.wheel.entries * 8
+		r.WheelBytes += d.wheel.memSize()
 		sum, n := d.avgTTL(now)
 		ttls, counted = ttls+sum, counted+n
 	})

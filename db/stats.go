@@ -13,7 +13,7 @@ type counters struct {
 // globalStats count what belongs to no shard.
 type globalStats struct {
 	exhausted atomic.Int64
-	dirtyBase atomic.Int64
+	dirty     atomic.Int64 // by commands without keys
 }
 
 // Stats are totals over all shards.
@@ -47,6 +47,7 @@ func (ks *Keyspace) sumStats(held bool) (st Stats) {
 		}
 	})
 	st.LazyPending, st.LazyFreed = ks.lazy.pending.Load(), ks.lazy.freed.Load()
+	st.Dirty += ks.global.dirty.Load()
 	st.EvictExhausted = ks.global.exhausted.Load()
 	return st
 }
@@ -65,15 +66,29 @@ func (ks *Keyspace) Used() int64 {
 	return ks.heap.Used() + ks.objects.Load() + ks.overhead.Load()
 }
 
+// Within reports whether Evictable is at most limit. Far from the limit it is
+// cheaper than asking.
+func (ks *Keyspace) Within(limit int64) bool {
+	near := ks.heap.UsedNear() + ks.objects.Load() + ks.overhead.Load() - ks.kept.Load()
+	return near <= limit-nearSlack || ks.Evictable() <= limit
+}
+
+// nearSlack is more than what arena.Heap.UsedNear may be late by.
+const nearSlack = MaxShards * (8 << 10)
+
 // AddOverhead adds to what Used returns: client buffers, the oplog and the like.
 func (ks *Keyspace) AddOverhead(n int64) { ks.overhead.Add(n) }
 
 // Overhead returns what was added by AddOverhead.
 func (ks *Keyspace) Overhead() int64 { return ks.overhead.Load() }
 
-// lowest returns the first shard of a set, the first of all if the set is empty.
-func (ks *Keyspace) lowest(set LockSet) *shard {
-	return &ks.shards[bits.TrailingZeros64(uint64(set))&int(ks.mask)]
+// dirty counts changes by a command that holds the shards of a set.
+func (ks *Keyspace) dirty(set LockSet, n int64) {
+	if set == 0 {
+		ks.global.dirty.Add(n)
+		return
+	}
+	ks.shards[bits.TrailingZeros64(uint64(set))&int(ks.mask)].counts.dirty += n
 }
 
 // random returns a random number; any goroutine may ask.

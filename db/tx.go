@@ -84,7 +84,7 @@ func (t *Tx) LockSet() LockSet { return t.set }
 // unlocks afterwards.
 func (t *Tx) End() {
 	if t.changes != 0 {
-		t.ks.lowest(t.set).counts.dirty += t.changes
+		t.ks.dirty(t.set, t.changes)
 	}
 	t.cur.ok, t.primed = false, nil
 }

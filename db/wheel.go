@@ -5,10 +5,10 @@ import (
 )
 
 // A wheel says which keys of a table expire when. It is a hierarchical timing
-// wheel of ticks of 128 ms: level 0 has a slot for each of the next 256 ticks,
-// each further level has 64 slots that are as long as the whole level below.
-// When time reaches a slot of a higher level, its entries are sorted into the
-// levels below.
+// wheel of ticks of 128 ms: level 0 has a slot for each of the next 64 ticks,
+// each further level has 64 slots that are as long as the whole level below: 8
+// seconds, 9 minutes, 9 hours, 25 days, 4 years. When time reaches a slot of a
+// higher level, its entries are sorted into the levels below.
 //
 // An entry is the 64-bit hash of a key, 8 bytes, and no more: the deadline is
 // read from the record when the entry is due. So a deadline that moves later
@@ -23,32 +23,31 @@ import (
 // must be mended by each change of a deadline.
 //
 // Entries stand in chunks of arena memory, chained: a word with the next chunk
-// and the number of entries, then the entries.
+// and the number of entries, then the entries. A slot is a word: the first chunk
+// and the number of entries in the chain. The slots of a level are allocated
+// when it gets its first entry: many tables have few keys with a deadline.
 type wheel struct {
 	heap    *arena.Heap
 	arena   *arena.Arena
-	tick    int64 // everything up to this tick is in due or gone
-	entries int64 // in the slots and due
-	slots   *[wheelSlots]wheelSlot
-	level   [wheelLevels]int64 // entries in the slots of each level
-	due     []arena.Ref        // chains whose time has come
-}
-
-// wheelSlot is the chain of chunks of a span of time.
-type wheelSlot struct {
-	head  arena.Ref
-	count int64
+	tick    int64                  // everything up to this tick is in due or gone
+	entries int64                  // in the slots and due
+	slots   [wheelLevels]arena.Ref // of each level
+	level   [wheelLevels]int64     // entries in the slots of each level
+	due     []arena.Ref            // chains whose time has come
 }
 
 const (
 	tickShift   = 7 // a tick is 128 ms
-	level0Bits  = 8
 	levelBits   = 6
-	wheelLevels = 5
-	wheelSlots  = 1<<level0Bits + (wheelLevels-1)<<levelBits
-	// maxDelta is how far ahead, in ticks, a slot can be: 17 years. What is
+	levelSlots  = 1 << levelBits
+	wheelLevels = 6
+	// maxDelta is how far ahead, in ticks, a slot can be: 270 years. What is
 	// later comes due early and is put back.
-	maxDelta = int64(1)<<(level0Bits+(wheelLevels-1)*levelBits) - 1<<(level0Bits+(wheelLevels-2)*levelBits)
+	maxDelta = int64(levelSlots-1) << ((wheelLevels - 1) * levelBits)
+
+	slotShift = 38 // of the count in a slot; the ref below is less than 1<<37
+	slotMask  = 1<<slotShift - 1
+	slotMax   = 1<<(64-slotShift) - 1
 
 	smallChunk = 64 // bytes of the first chunk of a chain
 	largeChunk = 512
@@ -62,26 +61,15 @@ func (w *wheel) open(h *arena.Heap, a *arena.Arena) { w.heap, w.arena = h, a }
 func fireTick(at Millis) int64 { return int64(at)>>tickShift + 1 }
 
 // levelShift returns how many bits of a tick lie below the slots of a level.
-func levelShift(level int) uint {
-	if level == 0 {
-		return 0
-	}
-	return uint(level0Bits + (level-1)*levelBits)
-}
+func levelShift(level int) uint { return uint(level * levelBits) }
 
-// slotIndex returns the slot of a tick on a level.
-func slotIndex(level int, tick int64) int {
-	if level == 0 {
-		return int(tick & (1<<level0Bits - 1))
-	}
-	return 1<<level0Bits + (level-1)<<levelBits + int(tick>>levelShift(level)&(1<<levelBits-1))
+// slot returns the slot of a tick on a level that has slots.
+func (w *wheel) slot(level int, tick int64) *uint64 {
+	return &w.heap.Words(w.slots[level], levelSlots)[tick>>levelShift(level)&(levelSlots-1)]
 }
 
 // add makes an entry for a key; false when memory is out.
 func (w *wheel) add(hash uint64, at, now Millis) bool {
-	if w.slots == nil {
-		w.slots = new([wheelSlots]wheelSlot)
-	}
 	if w.entries == 0 {
 		w.tick = int64(now) >> tickShift
 	}
@@ -90,25 +78,42 @@ func (w *wheel) add(hash uint64, at, now Millis) bool {
 	for delta := tick - w.tick; level < wheelLevels-1 && delta >= 1<<levelShift(level+1); {
 		level++
 	}
-	slot := &w.slots[slotIndex(level, tick)]
-	if !w.push(slot, hash) {
+	if w.slots[level] == 0 && !w.openLevel(level) {
 		return false
 	}
-	slot.count++
+	if !w.push(w.slot(level, tick), hash) {
+		return false
+	}
 	w.level[level]++
 	w.entries++
 	return true
 }
 
-// push adds a hash to a chain.
-func (w *wheel) push(slot *wheelSlot, hash uint64) bool {
+// openLevel allocates the slots of a level.
+func (w *wheel) openLevel(level int) bool {
+	ref := w.arena.Alloc(levelSlots * 8)
+	if ref == 0 {
+		return false
+	}
+	clear(w.heap.Words(ref, levelSlots))
+	w.slots[level] = ref
+	return true
+}
+
+// push adds a hash to the chain of a slot.
+func (w *wheel) push(slot *uint64, hash uint64) bool {
+	head, count := arena.Ref(*slot&slotMask), *slot>>slotShift
+	if count == slotMax {
+		return false
+	}
 	size := smallChunk
-	if slot.head != 0 {
-		room := w.heap.Cap(slot.head) / 8
-		c := w.heap.Words(slot.head, room)
+	if head != 0 {
+		room := w.heap.Cap(head) / 8
+		c := w.heap.Words(head, room)
 		if n := int(c[0] >> countShift); n+1 < room {
 			c[n+1] = hash
 			c[0] += 1 << countShift
+			*slot += 1 << slotShift
 			return true
 		}
 		size = largeChunk
@@ -118,9 +123,9 @@ func (w *wheel) push(slot *wheelSlot, hash uint64) bool {
 		return false
 	}
 	c := w.heap.Words(ref, 2)
-	c[0] = uint64(slot.head) | 1<<countShift
+	c[0] = uint64(head) | 1<<countShift
 	c[1] = hash
-	slot.head = ref
+	*slot = uint64(ref) | (count+1)<<slotShift
 	return true
 }
 
@@ -153,11 +158,13 @@ func (w *wheel) turn() {
 		if w.tick&(1<<levelShift(level)-1) != 0 {
 			return
 		}
-		slot := &w.slots[slotIndex(level, w.tick)]
-		if slot.head != 0 {
-			w.due = append(w.due, slot.head)
-			w.level[level] -= slot.count
-			*slot = wheelSlot{}
+		if w.slots[level] == 0 {
+			continue
+		}
+		if slot := w.slot(level, w.tick); *slot != 0 {
+			w.due = append(w.due, arena.Ref(*slot&slotMask))
+			w.level[level] -= int64(*slot >> slotShift)
+			*slot = 0
 		}
 	}
 }
@@ -199,11 +206,17 @@ func (w *wheel) each(fn func(hash uint64)) {
 	})
 }
 
-// chains calls fn for every chain.
+// chains calls fn for every chain; fn may change where it begins.
 func (w *wheel) chains(fn func(head *arena.Ref)) {
-	if w.slots != nil {
-		for i := range w.slots {
-			fn(&w.slots[i].head)
+	for _, ref := range w.slots {
+		if ref == 0 {
+			continue
+		}
+		slots := w.heap.Words(ref, levelSlots)
+		for i, slot := range slots {
+			head := arena.Ref(slot & slotMask)
+			fn(&head)
+			slots[i] = slot&^slotMask | uint64(head)
 		}
 	}
 	for i := range w.due {
@@ -211,7 +224,7 @@ func (w *wheel) chains(fn func(head *arena.Ref)) {
 	}
 }
 
-// drop frees all entries.
+// drop frees all entries, and the slots.
 func (w *wheel) drop() {
 	w.chains(func(head *arena.Ref) {
 		for *head != 0 {
@@ -220,13 +233,40 @@ func (w *wheel) drop() {
 			*head = next
 		}
 	})
+	for _, ref := range w.slots {
+		if ref != 0 {
+			w.arena.Free(ref)
+		}
+	}
 	*w = wheel{heap: w.heap, arena: w.arena, tick: w.tick}
 }
 
-// relocate moves chunks out of slabs that are being emptied.
+// memSize returns the bytes of slots and chunks.
+func (w *wheel) memSize() (n int64) {
+	for _, ref := range w.slots {
+		if ref != 0 {
+			n += int64(w.heap.Cap(ref))
+		}
+	}
+	w.chains(func(head *arena.Ref) {
+		for ref := *head; ref != 0; ref = arena.Ref(*w.heap.Word(ref) & nextMask) {
+			n += int64(w.heap.Cap(ref))
+		}
+	})
+	return n
+}
+
+// relocate moves slots and chunks out of slabs that are being emptied.
 func (w *wheel) relocate() {
-	if w.entries == 0 {
-		return
+	for i, ref := range w.slots {
+		if ref == 0 || !w.arena.Evacuating(ref) {
+			continue
+		}
+		if to := w.arena.Alloc(levelSlots * 8); to != 0 {
+			copy(w.heap.Words(to, levelSlots), w.heap.Words(ref, levelSlots))
+			w.slots[i] = to
+			w.arena.Free(ref)
+		}
 	}
 	w.chains(func(head *arena.Ref) {
 		var prev arena.Ref
@@ -270,22 +310,30 @@ func (w *wheel) pick(rnd uint64) (hash uint64, ok bool) {
 		return 0, false
 	}
 	n := int64(rnd>>1) % total
-	for i := range w.slots {
-		slot := &w.slots[i]
-		if n >= slot.count {
-			n -= slot.count
+	level := 0
+	for n >= w.level[level] {
+		n -= w.level[level]
+		level++
+	}
+	for _, slot := range w.heap.Words(w.slots[level], levelSlots) {
+		if count := int64(slot >> slotShift); n >= count {
+			n -= count
 			continue
 		}
-		ref := slot.head
-		for hop := 0; ; hop++ {
-			c := w.heap.Words(ref, w.heap.Cap(ref)/8)
-			count, next := int64(c[0]>>countShift), arena.Ref(c[0]&nextMask)
-			if n < count || next == 0 || hop == maxHops {
-				return c[1+n%count], true
-			}
-			n -= count
-			ref = next
-		}
+		return w.nth(arena.Ref(slot&slotMask), n), true
 	}
 	return 0, false
+}
+
+// nth returns about the nth entry of a chain.
+func (w *wheel) nth(ref arena.Ref, n int64) uint64 {
+	for hop := 0; ; hop++ {
+		c := w.heap.Words(ref, w.heap.Cap(ref)/8)
+		count, next := int64(c[0]>>countShift), arena.Ref(c[0]&nextMask)
+		if n < count || next == 0 || hop == maxHops {
+			return c[1+n%count]
+		}
+		n -= count
+		ref = next
+	}
 }

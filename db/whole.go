@@ -41,14 +41,21 @@ func (w *whole) unlock(i int) {
 func (w *whole) lockAll() {
 	if w.tx == nil {
 		w.ks.Lock(w.ks.AllShards())
+	}
+	w.forget()
+}
+
+// forget makes the transaction look up its key anew: tables change.
+func (w *whole) forget() {
+	if w.tx == nil {
 		return
 	}
+	w.tx.cur.ok = false
 	for _, o := range w.tx.others {
 		if o != nil {
 			o.cur.ok = false
 		}
 	}
-	w.tx.cur.ok = false
 }
 
 func (w *whole) unlockAll() {
@@ -157,6 +164,7 @@ func (w *whole) Each(db int, fn func(key []byte, t Type) bool) {
 // RandomKey appends a random key to dst.
 func (w *whole) RandomKey(db int, dst []byte) ([]byte, bool) {
 	const tries = 100
+	w.forget()
 	for range tries {
 		total := w.Len(db)
 		if total == 0 {
