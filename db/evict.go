@@ -71,21 +71,26 @@ func (ks *Keyspace) Evict(now Millis, limit int) (r EvictResult) {
 // more keys would not bring that back sooner.
 func (ks *Keyspace) Evictable() int64 { return ks.Used() - ks.kept.Load() }
 
-// exactBelow is the limit under which Over adds up what every shard uses: it
-// would be late by too large a part of it otherwise.
-const exactBelow = 64 << 20
+const (
+	// nearSlack is more than what arena.Heap.UsedNear may be late by.
+	nearSlack = MaxShards * (8 << 10)
+	// exactBelow is the limit under which Over adds up what every shard uses when
+	// it is near: it would be late by too large a part of it otherwise.
+	exactBelow = 64 << 20
+)
 
 // Over reports whether memory is over Settings.MaxMemory. Every command asks, so
 // it is quick: it may be late by 4 KB a shard.
 func (ks *Keyspace) Over() bool {
-	switch limit := ks.settings.Load().MaxMemory; {
-	case limit == 0 || ks.frozen.Load():
+	limit := ks.settings.Load().MaxMemory
+	if limit == 0 || ks.frozen.Load() {
 		return false
-	case limit < exactBelow:
-		return ks.Evictable() > limit
-	default:
-		return ks.heap.UsedNear()+ks.objects.Load()+ks.overhead.Load()-ks.kept.Load() > limit
 	}
+	near := ks.heap.UsedNear() + ks.objects.Load() + ks.overhead.Load() - ks.kept.Load()
+	if limit < exactBelow && near > limit-nearSlack {
+		return ks.Evictable() > limit
+	}
+	return near > limit
 }
 
 // evictOne removes one key; false when there is none that the policy allows.

@@ -66,16 +66,6 @@ func (ks *Keyspace) Used() int64 {
 	return ks.heap.Used() + ks.objects.Load() + ks.overhead.Load()
 }
 
-// Within reports whether Evictable is at most limit. Far from the limit it is
-// cheaper than asking.
-func (ks *Keyspace) Within(limit int64) bool {
-	near := ks.heap.UsedNear() + ks.objects.Load() + ks.overhead.Load() - ks.kept.Load()
-	return near <= limit-nearSlack || ks.Evictable() <= limit
-}
-
-// nearSlack is more than what arena.Heap.UsedNear may be late by.
-const nearSlack = MaxShards * (8 << 10)
-
 // AddOverhead adds to what Used returns: client buffers, the oplog and the like.
 func (ks *Keyspace) AddOverhead(n int64) { ks.overhead.Add(n) }
 
