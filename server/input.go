@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,7 @@ const (
 	readOwn      = 256 << 10 // one read of a command that is larger than that
 	readPerTurn  = 1 << 20   // all that it may read of a large argument in a turn
 	commandsTurn = 1024      // commands that it may run in a turn
-	batchTarget  = 512       // commands in a batch, at which it is run
+	batchTarget  = 256       // commands in a batch, at which it is run
 	argvSpare    = 4096      // free room for arguments below which a batch is run
 	bigMin       = 64 << 10  // arguments from here on get memory of their own
 )
@@ -216,7 +217,7 @@ func (w *worker) parse(c *conn) {
 		if room := cap(w.args) - len(w.args); len(args) <= room {
 			w.args = w.args[:len(w.args)+len(args)]
 		}
-		w.batch = append(w.batch, dispatch.Pending{Client: c.client, Argv: args})
+		w.add(c.client, args)
 		w.ends = append(w.ends, int32(pos))
 		b.count++
 		if c.big != nil {
@@ -224,6 +225,17 @@ func (w *worker) parse(c *conn) {
 		}
 	}
 	b.parsed = pos
+}
+
+// add adds a command to the batch. What RunBatch sets itself is left as it was.
+func (w *worker) add(c *dispatch.Client, args [][]byte) {
+	n := len(w.batch)
+	if n == cap(w.batch) {
+		w.batch = slices.Grow(w.batch, batchTarget+commandsTurn)
+	}
+	w.batch = w.batch[:n+1]
+	p := &w.batch[n]
+	p.Client, p.Argv, p.Big = c, args, nil
 }
 
 // attachBig tells dispatch about the large argument that stands by itself.
@@ -249,7 +261,6 @@ func (w *worker) run() {
 	for _, c := range w.joined {
 		w.settle(c)
 	}
-	clear(w.batch)
 	w.batch, w.ends, w.joined = w.batch[:0], w.ends[:0], w.joined[:0]
 	w.args, w.used = w.args[:0], 0
 	w.flushDirty()
