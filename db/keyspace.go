@@ -55,6 +55,7 @@ type Keyspace struct {
 	pool      evictionPool
 	frozen    atomic.Bool // see Freeze
 	lazy      lazyQueue
+	compacted int // the shard that Compact goes on with
 	global    globalStats
 }
 
@@ -116,22 +117,31 @@ func (ks *Keyspace) ShardOf(hash uint64) int { return int(hash & ks.mask) }
 
 // shard is one part of the keyspace: a share of every database, its memory,
 // and the counters of what happens in it.
+//
+// What every command writes, the mutex and the counters, fills one cache line,
+// which then is the only one that travels between two processors that use the
+// shard in turn. What commands only read stands on the lines behind it. The
+// size is a multiple of the line, so that this holds for all shards of a slice,
+// and large enough that Go puts MaxShards of them at the start of a page.
 type shard struct {
 	mu     sync.Mutex
+	counts counters
+	_      [8]byte
+
 	ks     *Keyspace
 	id     int
 	arena  *arena.Arena
 	epochs *table.Epochs
 	dbs    []atomic.Pointer[database]
-	counts counters
 
 	handles handles
 	watched watchTable
 	retired retireList
 	compact compactor
 	scratch []byte // a key that is being removed
+	sink    uint64 // of what was touched
 
-	_ [64]byte // keeps the next shard's mutex off this one's cache lines
+	_ [208]byte
 }
 
 func (s *shard) open(ks *Keyspace, id int) {
