@@ -25,26 +25,32 @@ const (
 	phases
 )
 
-// Compact goes on with the compaction of the shards, moving about budget
-// records at most, and gives up to pages unused slabs back to the system. It
-// reports whether there is more to do.
+// Compact goes on with the compaction of the shards, in turn, looking at about
+// budget records at most, and gives up to pages unused slabs back to the system.
+// It reports whether there is more to do. One goroutine at a time may call it.
 func (ks *Keyspace) Compact(budget, pages int) (more bool) {
+	for range ks.shards {
+		if budget <= 0 {
+			break
+		}
+		s := ks.lockShard(ks.compacted)
+		budget -= s.compactSome()
+		ks.unlockShard(ks.compacted)
+		ks.compacted = (ks.compacted + 1) % len(ks.shards)
+	}
 	for i := range ks.shards {
 		s := ks.lockShard(i)
-		if budget > 0 {
-			budget -= s.compactSome(budget)
-		}
 		more = more || s.compact.running
 		ks.unlockShard(i)
 	}
-	return ks.heap.ReleasePages(pages) == pages || more
+	return ks.heap.ReleasePages(pages) == pages && pages > 0 || more
 }
 
 // compactStep is how many segments are walked under one lock.
 const compactStep = 1
 
 // compactSome does one step and returns how many records it looked at.
-func (s *shard) compactSome(budget int) int {
+func (s *shard) compactSome() int {
 	c := &s.compact
 	if s.epochs.Active() {
 		return 0

@@ -18,10 +18,11 @@ const poolSize = 16
 // evictionPool holds candidates, the best one last. mu comes before the
 // shards' locks.
 type evictionPool struct {
-	mu    sync.Mutex
-	n     int
-	items [poolSize]candidate
-	key   []byte
+	mu     sync.Mutex
+	policy Policy // by which the scores are
+	n      int
+	items  [poolSize]candidate
+	key    []byte
 }
 
 // candidate is a key that may be evicted. Its key may be gone meanwhile.
@@ -53,6 +54,9 @@ func (ks *Keyspace) Evict(now Millis, limit int) (r EvictResult) {
 	p := &ks.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.policy != cfg.Policy {
+		p.policy, p.n = cfg.Policy, 0
+	}
 	for r.Keys < limit {
 		if !ks.evictOne(cfg, now) {
 			ks.global.exhausted.Add(1)

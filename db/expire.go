@@ -85,18 +85,34 @@ func (s *shard) expireTable(db int, d *database, now Millis, limit int) int {
 			continue
 		}
 		w.advance(now)
-		for ; done < limit; done++ {
-			hash, ok := w.next()
-			if !ok {
-				break
-			}
-			s.fire(db, d, hash, now)
+		for n := expireBatch; n == expireBatch && done < limit; done += n {
+			n = s.expireSome(db, d, w, now, min(expireBatch, limit-done))
 		}
 		if w.entries == 0 {
 			w.drop()
 		}
 	}
 	return done
+}
+
+// expireSome works off up to limit entries, at most expireBatch, of an expiry
+// index. What they lead to is touched first, for all of them at once.
+func (s *shard) expireSome(db int, d *database, w *wheel, now Millis, limit int) int {
+	var due [expireBatch]uint64
+	n := 0
+	for n < limit {
+		hash, ok := w.next()
+		if !ok {
+			break
+		}
+		due[n] = hash
+		n++
+	}
+	s.sink = touchAll(d.table, due[:n])
+	for _, hash := range due[:n] {
+		s.fire(db, d, hash, now)
+	}
+	return n
 }
 
 // fire deals with an entry that is due: the key has expired, or its deadline

@@ -141,7 +141,7 @@ type shard struct {
 	scratch []byte // a key that is being removed
 	sink    uint64 // of what was touched
 
-	_ [208]byte
+	_ [200]byte
 }
 
 func (s *shard) open(ks *Keyspace, id int) {

@@ -1,6 +1,10 @@
 package db
 
-import "math"
+import (
+	"math"
+
+	"heddle/db/invariants"
+)
 
 // value is what is to be stored under a key.
 type value struct {
@@ -67,6 +71,9 @@ func (t *Tx) renew() {
 // the block has no room or too much, when the record changes its form, or when
 // a snapshot needs the record as it is.
 func (t *Tx) overwrite(v *value, at Expiry) bool {
+	if invariants.Enabled && invariants.Sometimes(8) {
+		return false
+	}
 	c := &t.cur
 	old := c.rec.kind()
 	if old.hasHandle() || v.kind.hasHandle() || !c.d.table.Fresh(c.slot) {

@@ -51,3 +51,17 @@ func (t *Toucher) run() {
 	}
 	t.sink = sum
 }
+
+// touchAll touches keys of one table, given by their hashes.
+func touchAll(t *table.Table, hashes []uint64) (sum uint64) {
+	for _, h := range hashes {
+		sum += t.TouchSegment(h)
+	}
+	for _, h := range hashes {
+		sum += t.TouchSlot(h)
+	}
+	for _, h := range hashes {
+		sum += t.TouchRecord(h)
+	}
+	return sum
+}
