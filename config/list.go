@@ -42,12 +42,13 @@ func parseBind(_ []string, args []string, _ source) ([]string, error) {
 const errSave argError = "Invalid save parameters"
 
 // parseSave takes pairs of seconds and changes. In a file each line adds a
-// pair, the first one after dropping the defaults; CONFIG SET replaces all.
+// pair, the first one after dropping the defaults; CONFIG SET replaces all. A
+// line of nothing but the name is like the empty word: no save points.
 func parseSave(old, args []string, in source) ([]string, error) {
-	if none(args) {
+	if len(args) == 0 || none(args) {
 		return nil, nil
 	}
-	if len(args)%2 != 0 || len(args) == 0 {
+	if len(args)%2 != 0 {
 		return nil, errSave
 	}
 	for i := 0; i < len(args); i += 2 {
