@@ -94,8 +94,11 @@ func (w *worker) room(l *listener, remote netip.AddrPort) int {
 	return w.set.MaxClients - w.set.Reserved
 }
 
-// loopback reports what protected mode takes for the same host.
-func loopback(a netip.Addr) bool { return a.Unmap().IsLoopback() }
+// loopback reports what protected mode takes for the same host: as in Redis not
+// all of 127.0.0.0/8.
+func loopback(a netip.Addr) bool {
+	return a == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || a == netip.IPv6Loopback()
+}
 
 // refuse tells a connection why it is closed, as far as that goes at once.
 func (w *worker) refuse(fd int, text string) {

@@ -104,12 +104,12 @@ func OpenFiles(maxClients int) (clients int, err error) {
 	if r.Cur >= need {
 		return maxClients, nil
 	}
-	old := r.Cur
-	for try := need; try > old; try -= min(16, try-old) {
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: try, Max: max(r.Max, try)}); err == nil {
-			old = try
-			break
-		}
+	if unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: need, Max: max(r.Max, need)}) == nil {
+		return maxClients, nil
 	}
-	return int(old) - reservedFiles, nil
+	best := r.Cur
+	if unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: r.Max, Max: r.Max}) == nil {
+		best = r.Max
+	}
+	return min(maxClients, int(best)-reservedFiles), nil
 }

@@ -330,7 +330,7 @@ func zone(a netip.Addr) uint32 {
 func (s *Server) openUnix() (*listener, error) {
 	fail := func(op string, err error) (*listener, error) {
 		err = &opError{op, err}
-		s.logf(Warning, "Opening Unix socket: %v", err)
+		s.logf(Warning, "Failed opening Unix socket: %v", err)
 		return nil, err
 	}
 	if err := unix.Unlink(s.unix); err != nil && !errors.Is(err, syscall.ENOENT) {
