@@ -132,6 +132,7 @@ type Heap struct {
 	reserved  uint64
 	system    uint32 // the slab of counters
 	opts      Options
+	filler    *filler // nil without huge pages
 
 	near      atomic.Int64 // bytes in live small blocks, late by what arenas keep to themselves
 	largeUsed atomic.Int64
@@ -173,6 +174,10 @@ func NewHeap(opts Options) (*Heap, error) {
 		return nil, fmt.Errorf("%w: the first chunk is refused", errNoSpace)
 	}
 	h.slab(h.system).bin = binSystem
+	if opts.HugePages != 0 {
+		h.filler = newFiller()
+		go h.filler.run(h)
+	}
 	return h, nil
 }
 
@@ -195,6 +200,10 @@ func (h *Heap) reserve() error {
 // Close gives everything back. Nothing may use the heap any more, not even
 // stale readers.
 func (h *Heap) Close() error {
+	if h.filler != nil {
+		h.filler.stop()
+		h.filler = nil
+	}
 	m := h.mapping
 	h.mapping, h.base = nil, nil
 	if m == nil {

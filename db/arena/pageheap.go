@@ -3,8 +3,6 @@ package arena
 import (
 	"math/bits"
 	"slices"
-
-	"golang.org/x/sys/unix"
 )
 
 // pageHeap hands out runs of slabs, under the heap's mutex. It takes a warm run of the
@@ -17,7 +15,7 @@ type pageHeap struct {
 	warm  [maxWarm + 1][]uint32 // runs by how many slabs they are
 	bytes int64                 // that warm runs of large blocks hold
 	spans [spanBins]uint32      // lists of spans by size, linked through prev and next
-	huge  []hugeRange
+	huge  []slabRange           // for which huge pages were asked
 }
 
 const (
@@ -51,6 +49,7 @@ func (p *pageHeap) take(n uint32) (first, pages uint32) {
 		first = p.find(n)
 	}
 	p.cut(first, n)
+	p.fillAhead(first)
 	if p.id == smallHeap {
 		p.h.mapped.Add(SlabSize) // until its memory is given back
 	}
@@ -95,39 +94,11 @@ func (p *pageHeap) grow(n uint32) bool {
 	for _, n := range [...]uint32{max(n, ahead), n} {
 		if first := p.h.commit(n); first != 0 {
 			p.put(first, n)
-			p.adviseHuge(first, n)
+			p.adviseHuge(slabRange{first, first + n})
 			return true
 		}
 	}
 	return false
-}
-
-// adviseHuge asks for huge pages when small blocks need much memory. Large blocks get
-// none: they use their slabs by the page.
-func (p *pageHeap) adviseHuge(first, n uint32) {
-	if p.id != smallHeap || p.h.opts.HugePages == 0 || p.h.mapped.Load() < p.h.opts.HugePages {
-		return
-	}
-	r := hugeRange{first, first + n}
-	if unix.Madvise(p.h.slabs(r.first, r.end), unix.MADV_HUGEPAGE) == nil {
-		p.huge = append(p.huge, r)
-	}
-}
-
-// hugeRange is fresh slabs for which huge pages were asked.
-type hugeRange struct{ first, end uint32 }
-
-// plain takes back that slab i may lie in a huge page, for all of its range: else the
-// system would make one again of what is left around a slab that was given back. The huge
-// pages that are there stay.
-func (p *pageHeap) plain(i uint32) {
-	for j, r := range p.huge {
-		if i >= r.first && i < r.end {
-			_ = unix.Madvise(p.h.slabs(r.first, r.end), unix.MADV_NOHUGEPAGE)
-			p.huge = slices.Delete(p.huge, j, j+1)
-			return
-		}
-	}
 }
 
 // put adds a span that holds no memory, joining it with its neighbours.

@@ -30,7 +30,7 @@ func TestTouchWhileChanging(t *testing.T) {
 			touched(sum)
 		})
 	}
-	for round := range 6 {
+	for round := range 4 {
 		for id := range uint64(20000) {
 			if err := w.set(id, false); err != nil {
 				t.Fatal(err)
