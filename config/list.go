@@ -96,7 +96,7 @@ func outputClass(name string) int {
 // parseOutputLimits takes groups of class, hard limit, soft limit, seconds.
 // Classes that are not named keep their limits.
 func parseOutputLimits(old, args []string, _ source) ([]string, error) {
-	if none(args) && len(old) > 0 {
+	if (len(args) == 0 || none(args)) && len(old) > 0 {
 		return old, nil
 	}
 	if len(args) == 0 || len(args)%4 != 0 {
