@@ -65,6 +65,7 @@ type Executor struct {
 	begun  bool       // tx is open
 	mark   resp.Mark  // where the reply of the command begins
 	failed bool       // the command answered an error
+	muted  bool       // CLIENT REPLY was said since the last check
 
 	argv    [][]byte  // of the queued commands, while EXEC runs them
 	queued  []Pending // those commands

@@ -116,6 +116,7 @@ func samePassword(got []byte, want string) bool {
 
 // SetReplyMode is CLIENT REPLY.
 func (c *Client) SetReplyMode(m command.ReplyMode) {
+	c.x.muted = true
 	switch m {
 	case command.ReplyOn:
 		c.mode &^= modeReplyOff | modeReplySkip | modeSkipNext
