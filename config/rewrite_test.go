@@ -155,7 +155,7 @@ func TestSetIsAllOrNothing(t *testing.T) {
 	f("ERR CONFIG SET failed (possibly related to argument 'daemonize') - can't set immutable config", o, "timeout", "1", "daemonize", "yes")
 	f("ERR CONFIG SET failed (possibly related to argument 'active-replica') - can't set immutable config", o, "active-replica", "yes")
 	f("ERR CONFIG SET failed (possibly related to argument 'dir') - can't set protected config", o, "timeout", "1", "dir", "/")
-	f("ERR CONFIG SET failed (possibly related to argument 'Hz') - argument couldn't be parsed into an integer", o, "timeout", "1", "Hz", "x")
+	f("ERR CONFIG SET failed (possibly related to argument 'hz') - argument couldn't be parsed into an integer", o, "timeout", "1", "Hz", "x")
 	f("LOADING Redis is loading the dataset in memory", SetOptions{Loading: true}, "timeout", "1", "save", "")
 	s.OnApply(func() error {
 		if s.Int("timeout") == 5 {

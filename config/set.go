@@ -92,7 +92,8 @@ func (s *Store) Set(pairs []Pair, opt SetOptions) error {
 func (s *Store) plan(pairs []Pair, opt SetOptions) ([]change, error) {
 	changes := make([]change, 0, len(pairs))
 	for _, p := range pairs {
-		c := s.byName[strings.ToLower(p.Name)]
+		name := strings.ToLower(p.Name)
+		c := s.byName[name]
 		switch {
 		case c == nil:
 			return nil, resp.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + p.Name + "'")
@@ -104,11 +105,11 @@ func (s *Store) plan(pairs []Pair, opt SetOptions) ([]change, error) {
 			return nil, errLoading
 		}
 		for _, d := range changes {
-			if d.cell == c {
+			if d.name == name {
 				return nil, setError(p.Name, argError("duplicate parameter"))
 			}
 		}
-		changes = append(changes, change{cell: c, name: p.Name, old: c.load()})
+		changes = append(changes, change{cell: c, name: name, old: c.load()})
 	}
 	return changes, nil
 }

@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"math"
+
 	"heddle/resp"
 	"heddle/server/command"
 )
@@ -64,7 +66,8 @@ const (
 )
 
 func swapDB(c *command.Call, s command.Session) error {
-	a, b := c.Args.IntOr(errFirstDB), c.Args.IntOr(errSecondDB)
+	a := c.Args.IntRange(math.MinInt32, math.MaxInt32, errFirstDB)
+	b := c.Args.IntRange(math.MinInt32, math.MaxInt32, errSecondDB)
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
