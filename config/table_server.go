@@ -21,7 +21,7 @@ func generalTable() []*Directive {
 		number("databases", "16", 1, maxInt32, Immutable, ""),
 		yesNo("always-show-logo", false, Immutable, ""),
 		yesNo("set-proc-title", true, Immutable, ""),
-		text("proc-title-template", "{title} {listen-addr} {server-mode}", Partial, "the title is cut to the room that the command line took").checked(checkTitle),
+		text("proc-title-template", "{title} {listen-addr} {server-mode}", 0, "").checked(checkTitle),
 		text("locale-collate", "", 0, "strings are compared as bytes, whatever the locale"),
 		text("dir", ".", Protected|DenyLoading, ""),
 		yesNo("crash-log-enabled", true, 0, "the Go runtime always reports a crash"),

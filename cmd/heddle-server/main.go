@@ -25,7 +25,7 @@ var (
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func build() host.Build {
-	return host.Build{Commit: commit, Dirty: dirty != "0", ID: buildID()}
+	return host.Build{Name: strings.Clone(os.Args[0]), Commit: commit, Dirty: dirty != "0", ID: buildID()}
 }
 
 // run does what the command line asks for and returns the exit code.

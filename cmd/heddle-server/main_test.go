@@ -192,7 +192,7 @@ func TestServesAndStops(t *testing.T) {
 		t.Errorf("pid file %q, %v", b, err)
 	}
 	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.cmd.Process.Pid))
-	if got := strings.TrimRight(string(cmdline), "\x00"); got != fmt.Sprintf("heddle-server 127.0.0.1:%d", p.port) {
+	if got := strings.TrimRight(string(cmdline), "\x00"); got != fmt.Sprintf("%s 127.0.0.1:%d", os.Args[0], p.port) {
 		t.Errorf("title %q", got)
 	}
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGPIPE} {

@@ -102,7 +102,7 @@ func (h *Host) applyTitle() {
 func (h *Host) titleWord(name string) string {
 	switch name {
 	case "title":
-		return "heddle-server"
+		return h.Build.Name
 	case "listen-addr":
 		return h.listenAddress()
 	case "port", "tls-port":

@@ -27,6 +27,7 @@ import (
 
 // Build says which program this is.
 type Build struct {
+	Name   string // as it was called
 	Commit string
 	Dirty  bool
 	ID     string

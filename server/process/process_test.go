@@ -28,10 +28,10 @@ var helpers = map[string]func(){
 	"title": func() {
 		t, err := FindTitle()
 		if err == nil {
-			err = t.Set("heddle-server *:6379 more words")
+			err = t.Set("heddle-server *:6379 more words, and many more of them so that it is long")
 		}
 		b, _ := os.ReadFile("/proc/self/cmdline")
-		fmt.Printf("%v %s", err, strings.TrimRight(string(b), "\x00"))
+		fmt.Printf("%v %s %s", err, strings.TrimRight(string(b), "\x00"), os.Getenv("PROCESS_TEST"))
 	},
 	"daemon": func() {
 		out := os.Getenv("OUT")
@@ -57,9 +57,11 @@ func helper(t *testing.T, name string, args ...string) *exec.Cmd {
 }
 
 func TestTitle(t *testing.T) {
-	out, err := helper(t, "title", strings.Repeat("x", 30)).CombinedOutput()
-	if err != nil || string(out) != "<nil> heddle-server *:6379 more words" {
-		t.Errorf("%v %s", err, out)
+	for _, arg := range []string{"", strings.Repeat("x", 300)} {
+		out, err := helper(t, "title", arg).CombinedOutput()
+		if err != nil || string(out) != "<nil> heddle-server *:6379 more words, and many more of them so that it is long title" {
+			t.Errorf("%v %s", err, out)
+		}
 	}
 	f := func(title string, room int, want string) {
 		t.Helper()

@@ -5,14 +5,14 @@ import (
 	"os"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // Title is the place in memory where the command line stands, which the list of
 // processes shows. It is written through /proc/self/mem: that needs neither
-// privileges nor unsafe code. Texts of os.Args point into it, so they must not
-// be used any more after Set.
+// privileges nor unsafe code. A title that needs more room goes on where the
+// environment stands; the system shows that. Texts of os.Args point into the
+// place, so they must not be used any more after Set; the Go runtime has copied
+// the environment.
 type Title struct {
 	at   int64
 	room int
@@ -27,25 +27,37 @@ func FindTitle() (Title, error) {
 	return parseStat(string(b))
 }
 
-// parseStat takes arg_start and arg_end, the 48th and 49th field, out of
-// /proc/self/stat. The second field, a name in parentheses, may hold anything.
+// The fields of /proc/self/stat that tell where command line and environment
+// stand, counted from 1.
+const (
+	statArgStart = 48
+	statEnvEnd   = 51
+)
+
+// parseStat takes the place out of /proc/self/stat. The second field, a name in
+// parentheses, may hold anything.
 func parseStat(stat string) (Title, error) {
-	const argStart, argEnd, afterName = 48, 49, 3
+	const afterName = 3
 	end := strings.LastIndexByte(stat, ')')
 	fields := strings.Fields(stat[end+1:])
-	if end < 0 || len(fields) <= argEnd-afterName {
+	if end < 0 || len(fields) <= statEnvEnd-afterName {
 		return Title{}, fmt.Errorf("/proc/self/stat has no place of the command line")
 	}
-	from, err1 := strconv.ParseInt(fields[argStart-afterName], 10, 64)
-	to, err2 := strconv.ParseInt(fields[argEnd-afterName], 10, 64)
-	if err1 != nil || err2 != nil || from <= 0 || to <= from {
+	var at [4]int64 // begin and end of the command line, of the environment
+	for i := range at {
+		at[i], _ = strconv.ParseInt(fields[statArgStart-afterName+i], 10, 64)
+	}
+	if at[0] <= 0 || at[1] <= at[0] {
 		return Title{}, fmt.Errorf("/proc/self/stat hides the place of the command line")
 	}
-	return Title{at: from, room: int(to - from)}, nil
+	if at[2] == at[1] && at[3] > at[2] {
+		at[1] = at[3]
+	}
+	return Title{at: at[0], room: int(at[1] - at[0])}, nil
 }
 
 // Set writes a title. What does not fit is left out, word by word; the first
-// word is cut if need be. The name of the threads becomes the title's begin.
+// word is cut if need be.
 func (t Title) Set(title string) error {
 	mem, err := os.OpenFile("/proc/self/mem", os.O_RDWR, 0)
 	if err != nil {
@@ -69,9 +81,4 @@ func fit(title string, room int) string {
 		return title[:i]
 	}
 	return title[:room]
-}
-
-// NameThread names the calling thread in lists of threads.
-func NameThread(name string) error {
-	return os.WriteFile("/proc/self/task/"+strconv.Itoa(unix.Gettid())+"/comm", []byte(name), 0o644)
 }
