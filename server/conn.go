@@ -35,7 +35,12 @@ type conn struct {
 
 	batch batchPart
 
-	full     bool  // the last read filled its buffer
+	// window is how much it may read in a turn into the buffer that it shares
+	// with others: readMin, readMax while its reads fill that, 0 after some
+	// silence. grew: that it needed readMax since housekeeping last looked.
+	window int32
+	grew   bool
+
 	lastRead int64 // when the peer or we last did something, in seconds
 	softAt   int64 // since when the soft output limit is exceeded; 0: it is not
 	mem      int64 // what was last reported to the worker
@@ -110,7 +115,9 @@ func (c *conn) FD() int { return c.fd }
 // Worker is the worker's number. From any goroutine.
 func (c *conn) Worker() int { return c.w.id }
 
-// Buffers tells what memory the connection uses. From any goroutine.
+// Buffers tells what memory the connection uses. The free room for input is
+// what it may read before it needs memory of its own, and costs nothing. From
+// any goroutine.
 func (c *conn) Buffers() (qbuf, qbufFree, argvMem, obl, oll, omem, totMem int64) {
 	s := &c.shown
 	return s.qbuf.Load(), s.qbufFree.Load(), s.argv.Load(), s.obl.Load(), s.oll.Load(), s.omem.Load(),
@@ -122,13 +129,13 @@ const connSize = 1536
 
 // publish shows others the buffers, and tells the worker their size.
 func (c *conn) publish() {
-	qbuf, free := int64(c.in.len()+c.bigHave), int64(c.in.room())
+	qbuf, free := int64(c.in.len()+c.bigHave), int64(c.in.room())+int64(c.window)
 	var argv int64
 	if c.big != nil {
 		argv = int64(c.big.Len())
 	}
 	total := int64(len(c.in.b)) + argv + c.queue.held
-	if total == 0 && c.mem == 0 {
+	if total == 0 && c.mem == 0 && c.shown.qbufFree.Load() == free {
 		return
 	}
 	c.qPeak, c.outPeak = max(c.qPeak, qbuf), max(c.outPeak, c.queue.len)

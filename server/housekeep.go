@@ -32,6 +32,7 @@ func (w *worker) housekeep(hz int) {
 			continue
 		}
 		w.trim(c)
+		w.shrink(c)
 		largest = max(largest, c.mem)
 		c.qPeak, c.outPeak = 0, 0
 		c.publish()
@@ -59,6 +60,21 @@ func (w *worker) trim(c *conn) {
 		return
 	}
 	c.in.moveTo(&w.bufs, c.in.len())
+}
+
+// idleWindow is after how many seconds of silence a connection is thought to
+// read nothing soon.
+const idleWindow = 2
+
+// shrink makes a connection that does not need it read less at a time.
+func (w *worker) shrink(c *conn) {
+	switch {
+	case w.now-c.lastRead >= idleWindow:
+		c.window = 0
+	case c.window > readMin && !c.grew:
+		c.window = readMin
+	}
+	c.grew = false
 }
 
 // evictClients closes the largest connections until all together use no more

@@ -15,10 +15,10 @@ import (
 const (
 	sharedSize   = 1 << 20   // the buffer that a worker's connections read into
 	readMin      = 16 << 10  // what a connection may read in a turn
-	readMax      = 32 << 10  // what it may read after it filled that
+	readMax      = 64 << 10  // what it may read after it filled that
 	readOwn      = 256 << 10 // one read of a command that is larger than that
 	readPerTurn  = 1 << 20   // all that it may read of a large argument in a turn
-	commandsTurn = 1024      // commands that it may run in a turn
+	commandsTurn = 2048      // commands that it may run in a turn
 	batchTarget  = 256       // commands in a batch, at which it is run
 	argvSpare    = 4096      // free room for arguments below which a batch is run
 	bigMin       = 64 << 10  // arguments from here on get memory of their own
@@ -76,10 +76,7 @@ func (w *worker) ended(c *conn) {
 // readShared reads into the worker's buffer, behind the begin of a command
 // that came before. This is the way of short commands.
 func (w *worker) readShared(c *conn) {
-	size := readMin
-	if c.full {
-		size = readMax
-	}
+	size := max(int(c.window), readMin)
 	if (len(w.shared)-w.used < size || w.batchFull()) && !w.runBefore(c) {
 		return
 	}
@@ -89,7 +86,10 @@ func (w *worker) readShared(c *conn) {
 	if !w.received(c, n, errno) {
 		return
 	}
-	c.full = had+n == size
+	c.window = int32(size)
+	if had+n == size {
+		c.window, c.grew = readMax, true
+	}
 	if had > 0 {
 		c.in.release(&w.bufs)
 	}
