@@ -8,8 +8,9 @@ VERSION_FLAGS = -X main.commit=$(shell git rev-parse --short=8 HEAD 2>/dev/null)
 N       ?= 100000
 WORKERS ?= 1,2,8
 SEED    ?= 0
-# Redis' Tcl suite: the units to run, "all" for every unit that the skip file does not exclude.
-UNITS   ?= unit/type/incr unit/bitfield unit/protocol unit/quit unit/limits unit/info-command
+# Redis' Tcl suite: the units to run, "all" for every unit there is. The default are those whose commands we have.
+UNITS   ?= unit/type/incr unit/bitfield unit/protocol unit/quit unit/limits unit/info-command unit/type/string unit/bitops \
+	unit/querybuf unit/keyspace unit/expire unit/scan unit/multi unit/other unit/introspection unit/maxmemory
 # Benchmarks against other servers; see benchmarks/compare.
 BENCH   ?=
 FUZZTIME ?= 10s
