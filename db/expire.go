@@ -6,7 +6,7 @@ import "heddle/db/table"
 // bounds what is left, so that the sum cannot overflow.
 const (
 	avgBase     Millis = 1_700_000_000_000
-	farDeadline Millis = 1 << 40
+	farDeadline Millis = 1 << 41
 )
 
 func fromBase(at Expiry) int64 { return int64(min(max(at-avgBase, -farDeadline), farDeadline)) }

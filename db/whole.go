@@ -228,7 +228,17 @@ func (w *whole) Flush(db int, async bool) int64 {
 	if async {
 		w.ks.lazy.push(work)
 	}
+	w.changed(n)
 	return n
+}
+
+// changed counts changes.
+func (w *whole) changed(n int64) {
+	if w.tx != nil {
+		w.tx.changes += n
+	} else {
+		w.ks.dirty(0, n)
+	}
 }
 
 // detach takes databases out of use.
@@ -271,4 +281,5 @@ func (w *whole) Swap(a, b int) {
 		s.dbs[a].Store(db)
 		s.dbs[b].Store(da)
 	}
+	w.changed(1)
 }
