@@ -203,3 +203,43 @@ func TestRandomIsFair(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestMemoryComesBack deletes nine of ten records and expects the rest to be compacted.
+func TestMemoryComesBack(t *testing.T) {
+	w, err := newWorld(mix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 60000
+	for id := range uint64(n) {
+		if err := w.set(id, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peak := w.heap.Mapped()
+	for id := range uint64(n) {
+		if id%10 != 0 {
+			if err := w.del(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for cursor := w.t.Shrink(0, 3); cursor != 0; {
+		cursor = w.t.Shrink(cursor, 3)
+	}
+	if err := w.compact(); err != nil {
+		t.Fatal(err)
+	}
+	w.arena.Trim()
+	for w.heap.ReleasePages(10) > 0 {
+	}
+	if m := w.heap.Mapped(); m > peak*3/10 {
+		t.Errorf("%d KB of %d KB remain, the index has %d KB", m>>10, peak>>10, w.t.MemSize()>>10)
+	}
+	if err := w.check(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.end(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,10 +1,6 @@
 package table
 
-import (
-	"math/bits"
-
-	"heddle/db/arena"
-)
+import "math/bits"
 
 func onesCount(m uint64) int { return bits.OnesCount64(m) }
 
@@ -178,41 +174,4 @@ func (t *Table) walkBucket(hash, at uint64, fn func(Slot)) {
 	for m := occupied(t.bucket(d.at(hash), at)[0]); m != 0; m &= m - 1 {
 		fn(Slot{b: t.bucket(t.dir.Load().at(hash), at), hash: hash, at: uint8(at), i: uint8(slotOf(m))})
 	}
-}
-
-// TouchSegment loads the directory entry of a hash. The Touch functions run without a
-// lock, at any time: one pass of each over many hashes, in this order, brings what Find
-// will need into the cache, the misses of a pass overlapping. Add up what they return.
-func (t *Table) TouchSegment(hash uint64) uint64 {
-	d := t.dir.Load()
-	if d == nil {
-		return 0
-	}
-	return uint64(d.at(hash))
-}
-
-// TouchSlot loads the home bucket of a hash. See TouchSegment.
-func (t *Table) TouchSlot(hash uint64) uint64 {
-	d := t.dir.Load()
-	if d == nil {
-		return 0
-	}
-	e := d.at(hash)
-	return t.heap.Touch(e.ref() + arena.Ref(e.home(hash)*bucketWords))
-}
-
-// TouchRecord loads the first words of the records in the home bucket of a hash that
-// may have it. See TouchSegment.
-func (t *Table) TouchRecord(hash uint64) uint64 {
-	d := t.dir.Load()
-	if d == nil {
-		return 0
-	}
-	e := d.at(hash)
-	at := e.ref() + arena.Ref(e.home(hash)*bucketWords)
-	sum := uint64(0)
-	for m := match(t.heap.Touch(at), pattern(hash)); m != 0; m &= m - 1 {
-		sum += t.heap.Touch(refOf(t.heap.Touch(at + 1 + arena.Ref(slotOf(m)))))
-	}
-	return sum
 }
