@@ -30,6 +30,7 @@ const hugePages = 64 << 20
 // assemble builds all parts in their order: memory, commands, dispatch, network,
 // and the host around them. It listens. An error without text has been logged.
 func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, background bool) (*host.Host, error) {
+	signals := process.CatchSignals()
 	oom, err := prepare(c, l)
 	if err != nil {
 		return nil, err
@@ -53,13 +54,18 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 	showLogo(c, l)
 	h.Join(host.Parts{
 		Config: c, Log: l, Keyspace: keys, Engine: engine, Network: network, Build: build(),
-		Supervisor: supervisor, OOM: oom, Title: titler(c, l), PidFile: pidFile(c, l, background), Exit: os.Exit,
+		Supervisor: supervisor, Signals: signals, OOM: oom, Title: titler(c, l), PidFile: pidFile(c, l, background), Exit: os.Exit,
 	})
 	sayReady(c, l, h)
 	return h, nil
 }
 
-// prepare sets up the process: descriptors, CPUs, threads, memory.
+// prepare sets up the process: descriptors, CPUs, threads.
+//
+// The collector keeps Go's defaults (GOGC and GOMEMLIMIT do as ever). Data lies
+// outside of its heap, and serving commands allocates nothing, so that it has
+// some 3 MB to mark and runs once in minutes; a memory limit would count only
+// those 3 MB, and maxmemory counts what matters.
 func prepare(c *config.Store, l *log.Logger) (*process.OOMScore, error) {
 	allowed, lines, err := process.RaiseFiles(c.Int("maxclients"))
 	for _, line := range lines {

@@ -88,7 +88,7 @@ func (h *Host) memoryFacts(m *admin.MemoryFacts, r *db.Report, u process.Usage) 
 	}
 	*m = admin.MemoryFacts{
 		Used: used, Peak: peak, Startup: h.startup, Overhead: min(overhead, used), RSS: u.RSS,
-		Allocated: r.Live, Active: r.Mapped, Resident: r.Committed, GoHeap: goHeap(),
+		Allocated: r.Live, Active: r.Mapped, Resident: max(r.Mapped, u.RSS-goResident()), GoHeap: goHeap(),
 		TotalSystem: system.Total, AvailableSystem: system.Available,
 		Max: h.Config.Bytes("maxmemory"), Policy: h.Config.String("maxmemory-policy"), NotEvictable: r.Kept,
 		ClientsNormal: h.Network.ClientMemory(), Allocator: "arena",
@@ -128,12 +128,20 @@ func readMetric(name string) metrics.Value {
 	return s[0].Value
 }
 
-// goHeap is the memory of live and not yet collected Go objects.
-func goHeap() int64 {
-	if v := readMetric("/memory/classes/heap/objects:bytes"); v.Kind() == metrics.KindUint64 {
+// readCount is readMetric of a whole number, 0 if the runtime has no such one.
+func readCount(name string) int64 {
+	if v := readMetric(name); v.Kind() == metrics.KindUint64 {
 		return int64(v.Uint64())
 	}
 	return 0
+}
+
+// goHeap is the memory of live and not yet collected Go objects.
+func goHeap() int64 { return readCount("/memory/classes/heap/objects:bytes") }
+
+// goResident is what the Go runtime holds of the system's memory.
+func goResident() int64 {
+	return readCount("/memory/classes/total:bytes") - readCount("/memory/classes/heap/released:bytes")
 }
 
 // lockTime is the time that goroutines spent waiting for mutexes.
@@ -186,11 +194,9 @@ func (h *Host) MemoryReport(held bool) string {
 	line("records moved by compaction", r.Moved)
 	b.WriteString("Go's heap\n")
 	for _, m := range []string{"heap/objects", "heap/unused", "heap/free", "heap/released", "heap/stacks", "metadata/mcache/inuse", "metadata/other", "os-stacks", "total"} {
-		if v := readMetric("/memory/classes/" + m + ":bytes"); v.Kind() == metrics.KindUint64 {
-			line(m, int64(v.Uint64()))
-		}
+		line(m, readCount("/memory/classes/"+m+":bytes"))
 	}
-	line("garbage collections", int64(readMetric("/gc/cycles/total:gc-cycles").Uint64()))
+	line("garbage collections", readCount("/gc/cycles/total:gc-cycles"))
 	return b.String()
 }
 

@@ -43,6 +43,8 @@ type Parts struct {
 	Build    Build
 	// Supervisor is told when the server is up and when it goes down.
 	Supervisor process.Supervisor
+	// Signals are those that ask the process to stop.
+	Signals *process.Signals
 	// OOM changes the process' out-of-memory score.
 	OOM *process.OOMScore
 	// Title, if not nil, sets the title in the list of processes.
@@ -192,7 +194,7 @@ func (h *Host) request(r stopRequest) {
 }
 
 // onSignal is what a signal to stop does.
-func (h *Host) onSignal(_ os.Signal, name string, insisted bool) {
+func (h *Host) onSignal(name string, insisted bool) {
 	if insisted {
 		h.Parts.Log.FromSignal("You insist... exiting now.")
 		h.removePidFile()
@@ -208,7 +210,7 @@ func (h *Host) onSignal(_ os.Signal, name string, insisted bool) {
 func (h *Host) Serve(ctx context.Context) int {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { process.Signals{Stop: h.onSignal}.Watch(ctx) })
+	wg.Go(func() { h.Signals.Watch(ctx, h.onSignal) })
 	wg.Go(func() { h.Cron.Run(ctx) })
 	failed := make(chan error, 1)
 	go func() { failed <- h.Network.Run() }()

@@ -176,5 +176,7 @@ func UseCPUs(cpus []int) error {
 
 // Procs is how many threads may run Go code at once: one for each worker, which
 // keep theirs busy, and one for cron, snapshots and garbage collection beside
-// them. More would only look for work and find none.
+// them. More would only look for work and find none: with one worker, a GET in
+// a pipeline of 16 took 0.55 us of CPU with 2, 0.63 with 3, 0.61 with 1, where
+// every wake-up of cron takes the worker's place.
 func Procs(workers int) int { return min(workers+1, math.MaxInt16) }

@@ -193,11 +193,11 @@ func TestSignals(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	got := make(chan string, 3)
 	done := make(chan struct{})
+	signals := CatchSignals()
 	go func() {
 		defer close(done)
-		Signals{Stop: func(_ os.Signal, name string, insisted bool) { got <- fmt.Sprint(name, insisted) }}.Watch(ctx)
+		signals.Watch(ctx, func(name string, insisted bool) { got <- fmt.Sprint(name, insisted) })
 	}()
-	time.Sleep(50 * time.Millisecond) // until Watch listens: the signal would end the test otherwise
 	for i, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGINT} {
 		if err := syscall.Kill(os.Getpid(), s); err != nil {
 			t.Fatal(err)

@@ -7,32 +7,33 @@ import (
 	"syscall"
 )
 
-// Signals are what to do when a signal comes. A function runs on a goroutine of
-// its own kind, one signal after the other.
-type Signals struct {
-	// Stop is told of the first SIGTERM or SIGINT and of every further one:
-	// insisted is true for a SIGINT that is not the first signal.
-	Stop func(s os.Signal, name string, insisted bool)
+// Signals are the signals that came since CatchSignals.
+type Signals struct{ got chan os.Signal }
+
+// CatchSignals has SIGTERM and SIGINT kept for Watch, and SIGHUP, SIGPIPE and
+// SIGUSR1 ignored, from now on. Call it before anybody is told of the process.
+func CatchSignals() *Signals {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGUSR1)
+	s := &Signals{make(chan os.Signal, 8)}
+	signal.Notify(s.got, syscall.SIGTERM, syscall.SIGINT)
+	return s
 }
 
-// Watch handles signals until ctx is done. SIGHUP, SIGPIPE and SIGUSR1 are
-// ignored from the call on.
-func (h Signals) Watch(ctx context.Context) {
-	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGUSR1)
-	got := make(chan os.Signal, 8)
-	signal.Notify(got, syscall.SIGTERM, syscall.SIGINT)
-	defer signal.Stop(got)
+// Watch calls stop for each signal, one after the other, until ctx is done.
+// insisted is true for a SIGINT that is not the first signal.
+func (s *Signals) Watch(ctx context.Context, stop func(name string, insisted bool)) {
+	defer signal.Stop(s.got)
 	asked := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-got:
+		case sig := <-s.got:
 			name := "SIGTERM"
-			if s == syscall.SIGINT {
+			if sig == syscall.SIGINT {
 				name = "SIGINT"
 			}
-			h.Stop(s, name, asked && s == syscall.SIGINT)
+			stop(name, asked && sig == syscall.SIGINT)
 			asked = true
 		}
 	}
