@@ -38,11 +38,12 @@ func (ks *Keyspace) Unlock(set LockSet) {
 	}
 }
 
-// lockShard locks a single shard.
+// lockShard locks a single shard, for a caller that holds none. (It is not
+// checked: finding out which goroutine it is costs more than what it does.)
 func (ks *Keyspace) lockShard(i int) *shard {
-	ks.Lock(1 << uint(i))
+	ks.shards[i].mu.Lock()
 	return &ks.shards[i]
 }
 
 // unlockShard gives a single shard back.
-func (ks *Keyspace) unlockShard(i int) { ks.Unlock(1 << uint(i)) }
+func (ks *Keyspace) unlockShard(i int) { ks.shards[i].mu.Unlock() }
