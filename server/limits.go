@@ -1,11 +1,5 @@
 package server
 
-import (
-	"fmt"
-
-	"golang.org/x/sys/unix"
-)
-
 const (
 	// pauseOutput is how many bytes of replies may wait for a peer before its
 	// commands do, too, unless client-output-buffer-limit allows more.
@@ -18,8 +12,6 @@ const (
 	// smallReply is what Redis keeps in a client's fixed buffer, which the
 	// output limits do not count.
 	smallReply = 16 << 10
-	// reservedFiles is how many descriptors are kept for all but clients.
-	reservedFiles = 32
 )
 
 // pauseAt is the number of waiting bytes at which commands wait.
@@ -91,25 +83,4 @@ func (w *worker) checkQuery(c *conn) bool {
 	w.rec.QueryLimitCloses++
 	w.close(c)
 	return false
-}
-
-// OpenFiles raises the limit of open files so that maxclients connections fit
-// and returns how many do. Less than asked: the system does not allow more.
-func OpenFiles(maxClients int) (clients int, err error) {
-	var r unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
-		return maxClients, fmt.Errorf("reading the limit of open files: %w", err)
-	}
-	need := uint64(maxClients + reservedFiles)
-	if r.Cur >= need {
-		return maxClients, nil
-	}
-	if unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: need, Max: max(r.Max, need)}) == nil {
-		return maxClients, nil
-	}
-	best := r.Cur
-	if unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: r.Max, Max: r.Max}) == nil {
-		best = r.Max
-	}
-	return min(maxClients, int(best)-reservedFiles), nil
 }

@@ -67,7 +67,7 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 // some 3 MB to mark and runs once in minutes; a memory limit would count only
 // those 3 MB, and maxmemory counts what matters.
 func prepare(c *config.Store, l *log.Logger) (*process.OOMScore, error) {
-	allowed, lines, err := process.RaiseFiles(c.Int("maxclients"))
+	allowed, lines, err := process.RaiseFiles(c.Int("maxclients"), host.ReservedFiles(c))
 	for _, line := range lines {
 		l.Warningf("%s", line)
 	}

@@ -149,10 +149,15 @@ func (h *Host) applyListen() error {
 	return nil
 }
 
+// ReservedFiles is how many descriptors a configuration needs beside clients.
+func ReservedFiles(c *config.Store) int64 {
+	return process.FilesReserved(int(c.Int("server-threads")), len(c.Words("bind")))
+}
+
 // applyClients makes room for more open files.
 func (h *Host) applyClients() error {
 	want := h.Config.Int("maxclients")
-	allowed, lines, err := process.RaiseFiles(want)
+	allowed, lines, err := process.RaiseFiles(want, ReservedFiles(h.Config))
 	if err != nil || allowed < want {
 		for _, l := range lines {
 			h.Log(l)

@@ -12,19 +12,23 @@ import (
 )
 
 // FilesReserved is how many descriptors are kept for what is not a client: log,
-// listeners, pollers, files.
-const FilesReserved = 32
+// listeners, pollers, files. That is Redis' number, and does for two workers;
+// each further one needs a poller, a mailbox, a spare descriptor and a listener
+// an address.
+func FilesReserved(workers, addresses int) int64 {
+	return 32 + int64(max(workers-2, 0)*(3+addresses))
+}
 
 // ErrTooFewFiles is a limit of open files too low to serve at all.
 var ErrTooFewFiles = errors.New("too few open files allowed")
 
-// RaiseFiles makes the limit of open files allow clients, as far as the system
-// lets it. It returns how many clients the limit allows, and what to log.
-func RaiseFiles(clients int64) (allowed int64, lines []string, err error) {
-	need := uint64(clients) + FilesReserved
+// RaiseFiles makes the limit of open files allow clients, beside the reserved
+// ones, as far as the system lets it. It returns how many clients the limit allows, and what to log.
+func RaiseFiles(clients, reserved int64) (allowed int64, lines []string, err error) {
+	need := uint64(clients + reserved)
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil {
-		return min(clients, 1024-FilesReserved), []string{fmt.Sprintf(
+		return min(clients, 1024-reserved), []string{fmt.Sprintf(
 			"Unable to obtain the current NOFILE limit (%v), assuming 1024 and setting the max clients configuration accordingly.", err)}, nil
 	}
 	if now.Cur >= need {
@@ -37,11 +41,11 @@ func RaiseFiles(clients int64) (allowed int64, lines []string, err error) {
 	if now.Cur >= need {
 		return clients, []string{fmt.Sprintf("Increased maximum number of open files to %d (it was originally set to less).", now.Cur)}, nil
 	}
-	if now.Cur <= FilesReserved {
+	if now.Cur <= uint64(reserved) {
 		return 0, []string{fmt.Sprintf("Your current 'ulimit -n' of %d is not enough for the server to start. "+
 			"Please increase your open file limit to at least %d. Exiting.", now.Cur, need)}, ErrTooFewFiles
 	}
-	allowed = int64(now.Cur) - FilesReserved
+	allowed = int64(now.Cur) - reserved
 	return allowed, []string{
 		fmt.Sprintf("You requested maxclients of %d requiring at least %d max file descriptors.", clients, need),
 		fmt.Sprintf("Server can't set maximum open files to %d because of OS error: %s.", need, osText(refused)),

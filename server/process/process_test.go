@@ -229,9 +229,12 @@ func TestMachine(t *testing.T) {
 	if c := CheckSystem(1 << 40); c[1].Warn == "" {
 		t.Errorf("%+v", c)
 	}
-	allowed, lines, err := RaiseFiles(10)
+	allowed, lines, err := RaiseFiles(10, FilesReserved(1, 2))
 	if allowed != 10 || lines != nil || err != nil {
 		t.Error(allowed, lines, err)
+	}
+	if FilesReserved(2, 9) != 32 || FilesReserved(4, 2) != 42 {
+		t.Error("FilesReserved")
 	}
 	if Procs(1) != 2 || Procs(8) != 9 {
 		t.Error("Procs")
