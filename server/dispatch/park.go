@@ -152,7 +152,7 @@ func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 	if c.parked != nil {
 		return
 	}
-	k := x.hold(p, c)
+	k := x.hold(p, c, false)
 	for _, ref := range x.keys[p.first : p.first+p.count] {
 		key := waitKey{c.db, string(p.Argv[ref.at])}
 		if !slices.Contains(k.keys, key) {
@@ -167,8 +167,8 @@ func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 }
 
 // hold copies a command for later and blocks its client.
-func (x *Executor) hold(p *Pending, c *Client) *parked {
-	k := &parked{c: c, spec: p.spec, argv: clone(p.Argv)}
+func (x *Executor) hold(p *Pending, c *Client, paused bool) *parked {
+	k := &parked{c: c, spec: p.spec, argv: clone(p.Argv), paused: paused}
 	x.release(p)
 	c.parked = k
 	c.mode |= modeBlocked
