@@ -82,7 +82,7 @@ func (h *Host) clientFacts(c *admin.ClientFacts) {
 func (h *Host) memoryFacts(m *admin.MemoryFacts, r *db.Report, u process.Usage) {
 	used, peak := h.notePeak()
 	system := process.ReadMemory()
-	overhead := h.Keyspace.Overhead() + h.startup
+	overhead := h.Keyspace.Overhead() // with what was used at the start
 	for _, d := range r.Databases {
 		overhead += d.TableBytes + d.WheelBytes
 	}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,6 +100,9 @@ func (h *Host) Join(p Parts) {
 		Panicked: h.taskPanicked,
 	})
 	h.addTasks()
+	// What the program itself needs counts, as it does in Redis.
+	runtime.GC()
+	p.Keyspace.AddOverhead(goHeap())
 	h.startup = p.Keyspace.Used()
 	h.follow()
 }
