@@ -21,6 +21,20 @@ func (w *Watcher) DirtyAt(now Millis) bool {
 // Watching reports whether there are watched keys.
 func (w *Watcher) Watching() bool { return len(w.entries) > 0 }
 
+// MemSize returns about how many bytes the watched keys use. It costs time in
+// their number.
+func (w *Watcher) MemSize() int64 {
+	n := int64(0)
+	for _, e := range w.entries {
+		n += watchSize + int64(len(e.key.key))
+	}
+	return n
+}
+
+// watchSize is what a watched key costs beside its bytes: its entry, and its
+// places in the watcher's list and the shard's table.
+const watchSize = 128
+
 // watchEntry is one watched key of one watcher.
 type watchEntry struct {
 	watcher *Watcher

@@ -44,8 +44,6 @@ type conn struct {
 	lastRead int64 // when the peer or we last did something, in seconds
 	softAt   int64 // since when the soft output limit is exceeded; 0: it is not
 	mem      int64 // what was last reported to the worker
-	qPeak    int64 // recent peaks, for INFO
-	outPeak  int64
 
 	remote, local netip.AddrPort // invalid for a unix socket
 
@@ -129,16 +127,15 @@ const connSize = 1536
 
 // publish shows others the buffers, and tells the worker their size.
 func (c *conn) publish() {
-	qbuf, free := int64(c.in.len()+c.bigHave), int64(c.in.room())+int64(c.window)
+	qbuf, free := int64(c.in.len()), int64(c.in.room())+int64(c.window)
 	var argv int64
 	if c.big != nil {
-		argv = int64(c.big.Len())
+		qbuf, argv = int64(c.bigHave), int64(c.big.Len())
 	}
-	total := int64(len(c.in.b)) + argv + c.queue.held
-	if total == 0 && c.mem == 0 && c.shown.qbufFree.Load() == free {
+	total, queued := int64(len(c.in.b))+argv+c.queue.held, c.client.Memory()
+	if total+queued == 0 && c.mem == 0 && c.shown.qbufFree.Load() == free {
 		return
 	}
-	c.qPeak, c.outPeak = max(c.qPeak, qbuf), max(c.outPeak, c.queue.len)
 	s := &c.shown
 	set(&s.qbuf, qbuf)
 	set(&s.qbufFree, free)
@@ -146,6 +143,7 @@ func (c *conn) publish() {
 	set(&s.oll, int64(c.queue.pieces()))
 	set(&s.omem, c.queue.len)
 	set(&s.total, total)
+	total += queued
 	c.w.mem += total - c.mem
 	c.mem = total
 }

@@ -34,7 +34,6 @@ func (w *worker) housekeep(hz int) {
 		w.trim(c)
 		w.shrink(c)
 		largest = max(largest, c.mem)
-		c.qPeak, c.outPeak = 0, 0
 		c.publish()
 	}
 	w.largest.Store(largest)
@@ -81,7 +80,9 @@ func (w *worker) shrink(c *conn) {
 // than maxmemory-clients. Each worker looks at its own: the one that has the
 // largest of all acts.
 func (w *worker) evictClients(limit int64) {
-	for w.s.clientMem.Load() > limit {
+	w.s.evicting.Lock() // or two workers would each close one for the same excess
+	defer w.s.evicting.Unlock()
+	for w.s.clientMem.Load() >= limit {
 		var worst *conn
 		for _, c := range w.slots {
 			if c != nil && c.mem > 0 && !c.client.NoEvict() && (worst == nil || c.mem > worst.mem) {

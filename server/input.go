@@ -343,6 +343,9 @@ func (w *worker) divert(c *conn) {
 	left := c.in.bytes()
 	left, have := c.reader.Divert(big.Bytes(), left)
 	c.in.w = c.in.r + len(left)
+	if len(c.in.b) > bufferSizes[0] {
+		c.in.moveTo(&w.bufs, len(left))
+	}
 	c.big, c.bigHave = big, have
 }
 

@@ -9,15 +9,12 @@ const (
 	// is less. It is this large for clients that send a whole pipeline before
 	// they read the first reply: they would never come to that.
 	backlogLimit = 256 << 20
-	// smallReply is what Redis keeps in a client's fixed buffer, which the
-	// output limits do not count.
-	smallReply = 16 << 10
 )
 
 // pauseAt is the number of waiting bytes at which commands wait.
 func (w *worker) pauseAt(c *conn) int64 {
 	o := &w.set.Output[c.client.Class()]
-	return max(pauseOutput, o.Hard+smallReply+1, o.Soft+smallReply+1)
+	return max(pauseOutput, o.Hard+1, o.Soft+1)
 }
 
 // inputFull reports whether no more input of the connection is to be read.
@@ -27,7 +24,7 @@ func (w *worker) inputFull(c *conn) bool {
 
 // overHard closes a connection whose replies exceed the hard limit.
 func (w *worker) overHard(c *conn, limit int64) bool {
-	if c.queue.len+int64(c.out.Len())-smallReply <= limit {
+	if c.queue.len+int64(c.out.Len()) <= limit {
 		return false
 	}
 	w.overOutput(c)
@@ -46,7 +43,7 @@ func (w *worker) checkOutput(c *conn) bool {
 	o := &w.set.Output[c.client.Class()]
 	waiting := c.queue.len
 	switch {
-	case o.Hard > 0 && waiting > o.Hard+smallReply, w.overSoft(c, waiting):
+	case o.Hard > 0 && waiting > o.Hard, w.overSoft(c, waiting):
 		w.overOutput(c)
 		return false
 	case waiting > w.pauseAt(c):

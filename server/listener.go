@@ -29,6 +29,9 @@ type listening struct {
 	next uint64
 }
 
+// ErrUnix says that it is the unix socket that Listen could not open.
+var ErrUnix = errors.New("unix socket")
+
 // Listen opens the sockets of bind, port and unixsocket. Every address that
 // fails is logged as Redis does.
 func (s *Server) Listen() error {
@@ -43,7 +46,7 @@ func (s *Server) Listen() error {
 		l, err := s.openUnix()
 		if err != nil {
 			closeAll(tcp)
-			return err
+			return fmt.Errorf("%w: %w", ErrUnix, err)
 		}
 		s.mu.open.unix = l
 		s.workers[0].post(func() { s.workers[0].listen(l) })

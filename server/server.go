@@ -25,6 +25,7 @@ type Server struct {
 
 	clients   atomic.Int64 // connections
 	clientMem atomic.Int64 // what their buffers use
+	evicting  sync.Mutex   // held to close connections for maxmemory-clients
 	drained   chan struct{}
 	draining  atomic.Bool // soft shutdown: new connections are refused
 

@@ -159,6 +159,7 @@ func (w *worker) wait() int {
 func (w *worker) turn(start time.Time, events int) {
 	w.now = start.Unix()
 	w.readSettings()
+	w.makeRoom()
 	w.readMail()
 	w.resume()
 	for i := range events {
@@ -310,7 +311,12 @@ func (w *worker) account() {
 	if d := w.mem - w.memShown; d > 4096 || d < -4096 || w.mem == 0 && d != 0 {
 		w.report()
 	}
-	if limit := w.set.MaxMemoryClients; limit > 0 {
+	w.makeRoom()
+}
+
+// makeRoom keeps maxmemory-clients.
+func (w *worker) makeRoom() {
+	if limit := w.set.MaxMemoryClients; limit > 0 && w.s.clientMem.Load() >= limit {
 		w.evictClients(limit)
 	}
 }

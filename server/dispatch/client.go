@@ -117,6 +117,19 @@ func (c *Client) Blocked() bool { return c.mode&modeBlocked != 0 }
 // far are sent.
 func (c *Client) Closing() bool { return c.mode&modeClosing != 0 }
 
+// Memory is about how many bytes the client's transaction uses: queued commands
+// and watched keys.
+func (c *Client) Memory() int64 {
+	n := int64(0)
+	if c.multi != nil {
+		n = c.multi.bytes()
+	}
+	if c.watching {
+		n += c.watcher.MemSize()
+	}
+	return n
+}
+
 // Authenticated reports whether the client may run commands that need a user.
 func (c *Client) Authenticated() bool {
 	return c.mode&modeUnauth == 0 || c.e.Settings().RequirePass == ""
