@@ -12,12 +12,17 @@ const keepWarmLarge = 16 << 20
 
 // AllocLarge returns a block of at least n bytes with slabs of its own, held once:
 // see Retain. 0 when there is no memory. Its bytes are whatever they are.
-func (h *Heap) AllocLarge(n int) Ref {
+func (h *Heap) AllocLarge(n int) Ref { return h.AllocLargeRoom(n, n) }
+
+// AllocLargeRoom is AllocLarge with slabs for room bytes, to which Extend can make the
+// block grow. What it does not use of them costs address space only.
+func (h *Heap) AllocLargeRoom(n, room int) Ref {
 	n = max(n, 1)
-	if uint64(n) > h.reserved {
+	room = max(n, room)
+	if uint64(room) > h.reserved {
 		return 0
 	}
-	slabs := uint32((n + SlabSize - 1) / SlabSize)
+	slabs := uint32((room + SlabSize - 1) / SlabSize)
 	pages := uint32((n + pageSize - 1) / pageSize)
 	i, warm := h.takeLarge(slabs, pages)
 	if i == 0 {
