@@ -23,9 +23,12 @@ type bigState struct {
 // and hand it to Tx.AdoptBig.
 func (ks *Keyspace) NewBig(size int) *Big { return newBig(ks.heap, size, size) }
 
-// newBig makes a Big of n bytes with room for more.
+// newBig makes a Big of n bytes that can grow to room bytes without a copy.
 func newBig(h *arena.Heap, n, room int) *Big {
-	ref := h.AllocLarge(max(room, 1))
+	ref := h.AllocLargeRoom(n, room)
+	if ref == 0 && room > n {
+		ref = h.AllocLarge(n)
+	}
 	if ref == 0 {
 		return nil
 	}
@@ -58,7 +61,7 @@ func (b *Big) shared() bool { return b.refs.Load() > 1 }
 // grow makes the value n bytes long; false when the block has no room. Bytes
 // that are new are zero.
 func (b *Big) grow(n int) bool {
-	if n > b.heap.Cap(b.ref) {
+	if !b.heap.Extend(b.ref, n) {
 		return false
 	}
 	if n > b.len {

@@ -77,3 +77,34 @@ func TestStrings(t *testing.T) {
 		f("3", "int")
 	})
 }
+
+// TestAppendMoves checks that a string that grows bit by bit is seldom moved,
+// and takes little more memory than it has bytes.
+func TestAppendMoves(t *testing.T) {
+	ks := open(t, Options{})
+	with(ks, ks.NewTx(), 0, 1, func(tx *Tx) {
+		k, part := []byte("k"), make([]byte, 1000)
+		moves, last := 0, uint64(0)
+		const n = 20_000
+		for range n {
+			if _, err := tx.Append(k, part); err != nil {
+				t.Fatal(err)
+			}
+			c := &tx.cur
+			at := uint64(c.rec.ref)
+			if c.rec.kind() == kindBig {
+				at = uint64(c.s.handles.big(c.rec.handle()).ref)
+			}
+			if at != last {
+				moves++
+			}
+			last = at
+		}
+		if s, _, _ := tx.String(k); len(s.B) != n*len(part) || moves > 20 {
+			t.Errorf("%d bytes, %d moves", len(s.B), moves)
+		}
+		if used := ks.Used(); used > n*1010 {
+			t.Errorf("%d bytes take %d", n*1000, used)
+		}
+	})
+}

@@ -87,7 +87,7 @@ func (t *Tx) stretch(n int) ([]byte, error) {
 		return b, nil
 	}
 	old := t.spell()
-	r, ok := t.remake(shape{typ: TypeString, kind: kindRaw, vlen: n, room: roomFor(n, len(old))}, c.rec.expire())
+	r, ok := t.remake(shape{typ: TypeString, kind: kindRaw, vlen: n, room: max(n, min(roomFor(n, len(old)), maxRoom))}, c.rec.expire())
 	if !ok {
 		return nil, ErrOutOfMemory
 	}
@@ -125,17 +125,17 @@ func (t *Tx) spell() []byte {
 	return strconv.AppendInt(t.spelling[:0], r.int(), 10)
 }
 
+// maxRoom is the most that is reserved in a record: beyond, a string becomes a
+// Big, whose reserve costs no memory.
+const maxRoom = BigMin - 512
+
 // roomFor returns the room for a string that grew from old to n bytes: it will
 // probably grow on.
 func roomFor(n, old int) int {
-	const most = 1 << 20
-	switch {
-	case n == old:
+	if n == old {
 		return n
-	case n < most:
-		return 2 * n
 	}
-	return n + most
+	return 2 * n
 }
 
 // outgrow moves the string at t.cur to a Big of n bytes.
