@@ -18,26 +18,40 @@ const replyTimeout = 10 * time.Second
 // Pair is the two servers and equal connections to each.
 type Pair struct {
 	addrs [2]string // the oracle's, ours
-	conns [][2]*client
+	conns [][2]*Client
 	comps []comparison
 }
 
-type client struct {
+// Client is a connection to a server. It is not safe for concurrent use.
+type Client struct {
 	conn net.Conn
 	in   *bufio.Reader
 }
 
-func dial(addr string) (*client, error) {
+// Dial connects to a server.
+func Dial(addr string) (*Client, error) {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &client{c, bufio.NewReaderSize(c, 64<<10)}, nil
+	return &Client{c, bufio.NewReaderSize(c, 64<<10)}, nil
 }
+
+// Do runs a command.
+func (c *Client) Do(argv ...string) (Reply, error) {
+	c.conn.SetDeadline(time.Now().Add(replyTimeout))
+	if _, err := c.conn.Write(Step{Argv: words(argv...)}.append(nil)); err != nil {
+		return Reply{}, err
+	}
+	return readReply(c.in)
+}
+
+// Close closes the connection.
+func (c *Client) Close() { c.conn.Close() }
 
 // NewPair opens n connections to each server.
 func NewPair(oracle, ours string, n int) (*Pair, error) {
-	p := &Pair{addrs: [2]string{oracle, ours}, conns: make([][2]*client, n), comps: make([]comparison, n)}
+	p := &Pair{addrs: [2]string{oracle, ours}, conns: make([][2]*Client, n), comps: make([]comparison, n)}
 	for i := range n {
 		if err := p.reopen(i); err != nil {
 			p.Close()
@@ -53,7 +67,7 @@ func (p *Pair) reopen(i int) error {
 		if c := p.conns[i][side]; c != nil {
 			c.conn.Close()
 		}
-		c, err := dial(addr)
+		c, err := Dial(addr)
 		if err != nil {
 			p.conns[i][side] = nil
 			return err
@@ -219,7 +233,7 @@ func (p *Pair) scanLoop(s Step) *Mismatch {
 }
 
 // scanAll returns the keys that SCAN gives, in order, as one array.
-func scanAll(c *client, options [][]byte) (Reply, error) {
+func scanAll(c *Client, options [][]byte) (Reply, error) {
 	seen := map[string]bool{}
 	cursor := []byte("0")
 	for range 100000 {
