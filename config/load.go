@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -226,6 +227,10 @@ func (l *loader) line(at *LineError, name string, args []string) error {
 	return nil
 }
 
+// maxDatabases bounds what empty databases take: memory in each shard, and a look
+// at each by every periodic task.
+const maxDatabases = 1 << 16
+
 // refused says why a value cannot be served: a promise of safety or of a port
 // that the server could not keep must stop the start.
 func refused(c *cell, v value) string {
@@ -234,6 +239,8 @@ func refused(c *cell, v value) string {
 		return "cluster mode is not available in this server"
 	case c.d.Name == "tls-port" && v.num != 0:
 		return "TLS is not available in this server"
+	case c.d.Name == "databases" && v.num > maxDatabases:
+		return "argument must be between 1 and " + strconv.Itoa(maxDatabases) + " inclusive"
 	case c.d.Name == "aclfile" && v.words[0] != "":
 		return "ACL files are not available in this server"
 	}

@@ -80,6 +80,7 @@ func TestBadLines(t *testing.T) {
 	f("include", 1, "include", "Bad directive or wrong number of arguments")
 	f("loadmodule /x.so", 1, "loadmodule /x.so", "modules are not available in this server")
 	f("cluster-enabled yes", 1, "cluster-enabled yes", "cluster mode is not available in this server")
+	f("databases 2000000000", 1, "databases 2000000000", "argument must be between 1 and 65536 inclusive")
 	f("tls-port 7", 1, "tls-port 7", "TLS is not available in this server")
 	f("user joe on", 1, "user joe on", "ACL users are not available in this server, except a default user who may do everything")
 	f("user default on #ab ~* &* +@all", 1, "user default on #ab ~* &* +@all", "the default user's password must be that of requirepass: ACL users are not available in this server")

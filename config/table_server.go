@@ -18,7 +18,7 @@ func generalTable() []*Directive {
 		yesNo("syslog-enabled", false, Immutable, ""),
 		text("syslog-ident", "heddle", Immutable|Partial, "the default is heddle, not redis"),
 		oneOf("syslog-facility", "local0", Immutable, "", "user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"),
-		number("databases", "16", 1, maxInt32, Immutable, ""),
+		number("databases", "16", 1, maxInt32, Immutable|Partial, "at most 65536"),
 		yesNo("always-show-logo", false, Immutable, ""),
 		yesNo("set-proc-title", true, Immutable, ""),
 		text("proc-title-template", "{title} {listen-addr} {server-mode}", 0, "").checked(checkTitle),

@@ -141,6 +141,9 @@ func listen(c *config.Store, l *log.Logger, engine *dispatch.Engine) (*server.Se
 	}
 	if err := network.Listen(); err != nil {
 		network.Close()
+		if errors.Is(err, server.ErrUnix) {
+			return nil, errors.New("Failed opening the Unix socket, aborting.")
+		}
 		return nil, fmt.Errorf("Failed listening on port %d (TCP), aborting.", c.Int("port"))
 	}
 	if network.Listening() == 0 {

@@ -126,15 +126,16 @@ func report(err error, logger *log.Logger, stderr io.Writer) {
 // openLog opens the log that the configuration names.
 func openLog(c *config.Store, stdout io.Writer) (*log.Logger, error) {
 	o := log.Options{Level: log.Level(c.Int("loglevel")), File: c.String("logfile"), Out: stdout}
+	var noSyslog error
 	if c.Bool("syslog-enabled") {
-		var err error
-		if o.Syslog, err = log.OpenSyslog(c.String("syslog-ident"), c.String("syslog-facility")); err != nil {
-			return nil, config.Fatal("Can't open the system's log: " + err.Error())
-		}
+		o.Syslog, noSyslog = log.OpenSyslog(c.String("syslog-ident"), c.String("syslog-facility"))
 	}
 	l, err := log.New(o)
 	if err != nil {
 		return nil, config.Fatal("Can't open the log file: " + config.SysText(err))
+	}
+	if noSyslog != nil {
+		l.Warningf("WARNING: the system's log cannot be reached: %v", noSyslog)
 	}
 	return l, nil
 }
