@@ -31,9 +31,3 @@ func (h *Heap) Touch(r Ref) uint64 {
 	}
 	return *(*uint64)(unsafe.Add(h.base, off))
 }
-
-// Valid reports whether r lies where blocks may be: a cheap check of a ref
-// that was read without a lock.
-func (h *Heap) Valid(r Ref) bool {
-	return uint64(r)<<3-h.first < h.committed.Load()-h.first
-}

@@ -92,7 +92,7 @@ func (h *Heap) Check() error {
 			}
 		case binLarge:
 			n = s.span
-			if atomic.LoadInt32(&s.refs) <= 0 || s.pages == 0 || (s.pages+15)/16 != n {
+			if atomic.LoadInt32(&s.refs) <= 0 || s.pages == 0 || s.pages > n*(SlabSize/pageSize) {
 				return fmt.Errorf("large block %d is broken: %+v", i, *s)
 			}
 		case binWarm:
