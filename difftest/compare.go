@@ -76,12 +76,12 @@ func sameHello(want, got Reply) bool {
 	return true
 }
 
-// sameInfo compares INFO's text with all digits taken out: average times to
-// live are measured, not stored.
+// sameInfo compares INFO's text with all numbers taken out: average times to
+// live are measured, not stored (and overflow in Redis).
 func sameInfo(want, got Reply) bool {
 	noDigits := func(r Reply) []byte {
 		return bytes.Map(func(c rune) rune {
-			if '0' <= c && c <= '9' {
+			if '0' <= c && c <= '9' || c == '-' {
 				return -1
 			}
 			return c
