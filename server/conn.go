@@ -36,8 +36,9 @@ type conn struct {
 	batch batchPart
 
 	// window is how much it may read in a turn into the buffer that it shares
-	// with others: readMin, readMax while its reads fill that, 0 after some
-	// silence. grew: that it needed readMax since housekeeping last looked.
+	// with others: readMin, readMax while its reads fill that or its arguments
+	// are large, 0 after some silence. grew: that it needed readMax since
+	// housekeeping last looked.
 	window int32
 	grew   bool
 

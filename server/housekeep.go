@@ -82,7 +82,7 @@ func (w *worker) shrink(c *conn) {
 func (w *worker) evictClients(limit int64) {
 	w.s.evicting.Lock() // or two workers would each close one for the same excess
 	defer w.s.evicting.Unlock()
-	for w.s.clientMem.Load() >= limit {
+	for w.s.clientMem.Load() > limit {
 		var worst *conn
 		for _, c := range w.slots {
 			if c != nil && c.mem > 0 && !c.client.NoEvict() && (worst == nil || c.mem > worst.mem) {

@@ -347,6 +347,7 @@ func (w *worker) divert(c *conn) {
 		c.in.moveTo(&w.bufs, len(left))
 	}
 	c.big, c.bigHave = big, have
+	c.window, c.grew = readMax, true
 }
 
 // protocolError answers input that is no command, and closes the connection.

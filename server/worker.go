@@ -316,7 +316,7 @@ func (w *worker) account() {
 
 // makeRoom keeps maxmemory-clients.
 func (w *worker) makeRoom() {
-	if limit := w.set.MaxMemoryClients; limit > 0 && w.s.clientMem.Load() >= limit {
+	if limit := w.set.MaxMemoryClients; limit > 0 && w.s.clientMem.Load() > limit {
 		w.evictClients(limit)
 	}
 }
