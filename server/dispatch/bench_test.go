@@ -220,6 +220,30 @@ func BenchmarkBatch(b *testing.B) {
 	}
 }
 
+// BenchmarkAlone is a batch of one GET: what an unpipelined command costs.
+func BenchmarkAlone(b *testing.B) {
+	e := benchEngine(b)
+	fill(e)
+	d, rnd, s := newDriver(e), rand.NewPCG(1, 1), newSlot()
+	b.ReportAllocs()
+	for b.Loop() {
+		d.batch[0].Argv = s.make(opGet, rnd, benchKeys)
+		d.run(1)
+	}
+}
+
+// BenchmarkPing is a command that takes the long way.
+func BenchmarkPing(b *testing.B) {
+	d := newDriver(benchEngine(b))
+	for i := range d.batch {
+		d.batch[i].Argv = [][]byte{[]byte("ping")}
+	}
+	b.ReportAllocs()
+	for n := b.N; n > 0; n -= batchSize {
+		d.run(batchSize)
+	}
+}
+
 // BenchmarkExec is MULTI, ten SETs of random keys, EXEC.
 func BenchmarkExec(b *testing.B) {
 	e := benchEngine(b)

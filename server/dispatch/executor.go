@@ -51,7 +51,8 @@ type Executor struct {
 	call    command.Call
 
 	now      db.Millis // the instant of the command
-	wallBase int64     // wall minus monotonic clock at the start of the turn
+	wallBase int64     // wall minus monotonic clock
+	wallNext int64     // when, by the monotonic clock, that is looked at again
 	start    int64     // when the command began, by the monotonic clock
 
 	run struct { // quick commands whose time is not read yet
@@ -120,10 +121,16 @@ func (x *Executor) trim() {
 	}
 }
 
+// wallEvery is how long, in nanoseconds, the Unix time is worked out from the
+// monotonic clock before it is read again.
+const wallEvery = 10_000_000
+
 // startTurn reads the clocks.
 func (x *Executor) startTurn() {
 	x.start = x.e.clock.Mono()
-	x.wallBase = x.e.clock.Wall() - x.start
+	if x.wallBase == 0 || x.start >= x.wallNext {
+		x.wallBase, x.wallNext = x.e.clock.Wall()-x.start, x.start+wallEvery
+	}
 	x.setNow()
 	x.run.share = x.mayShare()
 }
