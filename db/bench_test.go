@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"heddle/db/invariants"
@@ -195,36 +194,62 @@ func BenchmarkOne(b *testing.B) {
 	})
 }
 
-// BenchmarkTransaction runs EXEC of 10 INCR over random keys.
+// BenchmarkTransaction runs EXEC of 10 INCR over random keys, holding all shards
+// to the end, or giving each back after its last use.
 func BenchmarkTransaction(b *testing.B) {
 	const keys = 100_000
 	ks := open(b, Options{})
 	fill(b, ks, keys)
-	for _, n := range []int{1, 2} {
-		b.Run(fmt.Sprintf("goroutines=%d", n), func(b *testing.B) {
-			var seed atomic.Uint64
-			txs := []*Tx{ks.NewTx(), ks.NewTx()}
-			rnds := []*rand.PCG{rand.NewPCG(seed.Add(1), 1), rand.NewPCG(seed.Add(1), 1)}
-			run(b, n, func(g int, _ uint64) { transaction(ks, txs[g], rnds[g], keys) })
-		})
+	for _, early := range []bool{false, true} {
+		for _, n := range []int{1, 2} {
+			b.Run(fmt.Sprintf("early=%v/goroutines=%d", early, n), func(b *testing.B) {
+				txs := []*transaction{newTransaction(ks, 1), newTransaction(ks, 2)}
+				run(b, n, func(g int, _ uint64) { txs[g].run(keys, early) })
+			})
+		}
 	}
 }
 
-func transaction(ks *Keyspace, tx *Tx, rnd *rand.PCG, keys uint64) {
-	var bufs [10][16]byte
-	var all [10][]byte
+// transaction is 10 INCR.
+type transaction struct {
+	ks   *Keyspace
+	tx   *Tx
+	rnd  *rand.PCG
+	bufs [10][16]byte
+	keys [10][]byte
+	at   [10]LockSet // the shard of each key
+	_    [64]byte
+}
+
+func newTransaction(ks *Keyspace, seed uint64) *transaction {
+	return &transaction{ks: ks, tx: ks.NewTx(), rnd: rand.NewPCG(seed, 1)}
+}
+
+func (t *transaction) run(keys uint64, early bool) {
 	var locks LockSet
-	for i := range all {
-		all[i] = benchKey(bufs[i][:], rnd.Uint64()%keys)
-		locks = locks.With(ks.ShardOf(ks.Hash(all[i])))
+	for i := range t.keys {
+		t.keys[i] = benchKey(t.bufs[i][:], t.rnd.Uint64()%keys)
+		t.at[i] = LockSet(0).With(t.ks.ShardOf(t.ks.Hash(t.keys[i])))
+		locks |= t.at[i]
 	}
-	ks.Lock(locks)
-	tx.Begin(0, 1_700_000_000_000, locks, true)
-	for _, key := range all {
-		s, _, _ := tx.Current(key)
-		tx.SetInt(key, s.N+1, KeepExpiry)
-		tx.Touched(key, ClassString, "incrby")
+	later := locks
+	if early {
+		// What of each key's shard no later key needs.
+		later = 0
+		for i := len(t.keys) - 1; i >= 0; i-- {
+			t.at[i], later = t.at[i]&^later, later|t.at[i]
+		}
 	}
-	tx.End()
-	ks.Unlock(locks)
+	t.ks.Lock(locks)
+	t.tx.Begin(0, 1_700_000_000_000, locks, true)
+	for i, key := range t.keys {
+		s, _, _ := t.tx.Current(key)
+		t.tx.SetInt(key, s.N+1, KeepExpiry)
+		t.tx.Touched(key, ClassString, "incrby")
+		if early && t.at[i] != 0 {
+			t.tx.Release(t.at[i])
+		}
+	}
+	t.tx.End()
+	t.ks.Unlock(t.tx.LockSet())
 }
