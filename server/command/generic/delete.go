@@ -20,6 +20,7 @@ func deleteSpecs() []*command.Spec {
 	return []*command.Spec{&del, &unlink, &expdel}
 }
 
+// del has an effect for each key that was there.
 func del(c *command.Call, tx db.Txn) error {
 	keys := c.Args.Rest()
 	n := int64(0)
@@ -27,6 +28,9 @@ func del(c *command.Call, tx db.Txn) error {
 		if tx.Delete(key) {
 			tx.Touched(key, db.ClassGeneric, "del")
 			n++
+			if len(keys) > 1 {
+				c.ReplicateAs(wordDel, key)
+			}
 		}
 	}
 	c.Reply.Int(n)

@@ -2,7 +2,6 @@ package generic
 
 import (
 	"math"
-	"strconv"
 
 	"heddle/db"
 	"heddle/resp"
@@ -70,11 +69,11 @@ func expire(c *command.Call, tx db.Txn, u expireUnit) error {
 	if at <= tx.Now() {
 		tx.Delete(key)
 		tx.Touched(key, db.ClassGeneric, "del")
-		c.ReplicateAs([]byte("DEL"), key)
+		c.ReplicateAs(wordDel, key)
 	} else {
 		tx.SetExpire(key, at)
 		tx.Touched(key, db.ClassGeneric, "expire")
-		c.ReplicateAs([]byte("PEXPIREAT"), key, strconv.AppendInt(nil, int64(at), 10))
+		c.ReplicateAs(wordPExpireAt, key, c.Digits(int64(at)))
 	}
 	c.Reply.Int(1)
 	return nil

@@ -25,3 +25,9 @@ const (
 	tipNoOrder       = "nondeterministic_output_order"
 	tipNondetermined = "nondeterministic_output"
 )
+
+// Names that effects are written with.
+var (
+	wordDel       = []byte("DEL")
+	wordPExpireAt = []byte("PEXPIREAT")
+)
