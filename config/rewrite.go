@@ -89,7 +89,7 @@ func (d *draft) read(old string, byName map[string]*cell) {
 func (s *Store) rewriteCell(d *draft, c *cell) {
 	v := c.load()
 	several := c.d.Kind == List && c.d.list.lines != nil && !c.d.list.fixed && len(d.at[c.d.Name]) > 0
-	for _, l := range linesOf(c.d, v) {
+	for _, l := range linesOf(c, v) {
 		force := l.changed || d.all || several || c.d.Name == "dir" && s.changer.Getwd != nil
 		d.put(c.d.Name, c.d.Name+" "+l.args, force)
 	}
@@ -105,14 +105,14 @@ type lineOf struct {
 	changed bool
 }
 
-func linesOf(d *Directive, v value) []lineOf {
-	def := defaultOf(d)
-	changed := !same(v, def)
+func linesOf(c *cell, v value) []lineOf {
+	d := c.d
+	changed := !same(v, c.def)
 	if d.Kind != List || d.list.lines == nil {
 		return []lineOf{{argsOf(d, v), changed}}
 	}
 	var out []lineOf
-	was := d.list.lines(def.words)
+	was := d.list.lines(c.def.words)
 	for i, g := range d.list.lines(v.words) {
 		if d.list.fixed {
 			changed = !slices.Equal(g, was[i])

@@ -11,6 +11,7 @@ import (
 // cell holds the value of a directive in use.
 type cell struct {
 	d     *Directive
+	def   value // the default, as it was when the store was made
 	num   atomic.Int64
 	words atomic.Pointer[[]string]
 	// fromFile is set once a file or command line named the directive.
@@ -59,7 +60,7 @@ func (s *Store) Ineffective() []Pair {
 	for _, c := range s.cells {
 		v := c.load()
 		off := v.num == 0 && strings.Join(v.words, "") == ""
-		if c.d.Inert() && !off && !same(v, defaultOf(c.d)) {
+		if c.d.Inert() && !off && !same(v, c.def) {
 			out = append(out, Pair{c.d.Name, c.d.Note})
 		}
 	}
@@ -83,8 +84,8 @@ type Dirs struct {
 func New(dirs Dirs) *Store {
 	s := &Store{byName: map[string]*cell{}, changer: dirs}
 	for _, d := range Table() {
-		c := &cell{d: d}
-		c.store(defaultOf(d))
+		c := &cell{d: d, def: defaultOf(d)}
+		c.store(c.def)
 		s.cells = append(s.cells, c)
 		for _, name := range append([]string{d.Name}, d.Aliases...) {
 			s.byName[name] = c

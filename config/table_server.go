@@ -5,8 +5,12 @@ import (
 	"strconv"
 )
 
-// defaultThreads is one worker for each CPU that the process may use, at most 8.
-func defaultThreads() string { return strconv.Itoa(min(max(runtime.NumCPU(), 1), 8)) }
+// defaultThreads is one worker for each CPU that the process may use, at most
+// 8. The runtime's number of threads knows limits of control groups, the number
+// of CPUs knows what the process is bound to.
+func defaultThreads() string {
+	return strconv.Itoa(min(max(min(runtime.NumCPU(), runtime.GOMAXPROCS(0)), 1), 8))
+}
 
 func generalTable() []*Directive {
 	return []*Directive{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 
@@ -179,7 +180,11 @@ func pidFile(c *config.Store, l *log.Logger, background bool) string {
 	if path == "" {
 		return ""
 	}
-	if err := process.WritePidFile(path); err != nil {
+	path, err := filepath.Abs(path) // the working directory may change
+	if err == nil {
+		err = process.WritePidFile(path)
+	}
+	if err != nil {
 		l.Noticef("Failed to write PID file: %s", config.SysText(err))
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -84,6 +85,11 @@ func New(o Options) (*Logger, error) {
 	l.SetRole(Starting)
 	if l.path == "" {
 		return l, nil
+	}
+	// The working directory may change, the file should not.
+	var err error
+	if l.path, err = filepath.Abs(l.path); err != nil {
+		return nil, err
 	}
 	return l, l.open()
 }
