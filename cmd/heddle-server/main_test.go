@@ -387,6 +387,46 @@ func TestSystemdIsTold(t *testing.T) {
 	p.exit()
 }
 
+// TestSIGTERMWithinAPipeline wants whole replies, in order, to as many commands as
+// were run, and then the end of the connection.
+func TestSIGTERMWithinAPipeline(t *testing.T) {
+	p := startServer(t, "", "--server-threads", "1")
+	c := p.dial()
+	const commands = 200_000
+	go func() { _, _ = io.WriteString(c.c, strings.Repeat("incr n\r\n", commands)) }()
+	n := 0
+	for ; n < commands; n++ {
+		line, err := c.r.ReadString('\n')
+		if err != nil {
+			if line != "" {
+				t.Errorf("half a reply: %q", line)
+			}
+			break
+		}
+		if want := fmt.Sprintf(":%d\r\n", n+1); line != want {
+			t.Fatalf("reply %q, want %q", line, want)
+		}
+		if n == 1000 {
+			_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	if n <= 1000 {
+		t.Errorf("only %d replies", n)
+	}
+	if code := p.exit(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestOOMScoreAtStart(t *testing.T) {
+	p := startServer(t, "", "--oom-score-adj", "absolute", "--oom-score-adj-values", "321 1 1")
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.cmd.Process.Pid))
+	if err != nil || strings.TrimSpace(string(b)) != "321" {
+		t.Errorf("score %s, %v", b, err)
+	}
+	p.dial().want("config set oom-score-adj no", "OK")
+}
+
 // TestRefusals are starts that must fail.
 func TestRefusals(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")

@@ -191,6 +191,8 @@ func (h *Host) follow() {
 	h.port = h.portNow()
 	h.applyStats()
 	h.applyTitle()
+	// What went wrong is in the log; the server can do without.
+	_ = h.applyOOM()
 	c.OnApply(h.applyListen, "bind", "port")
 	c.OnApply(h.applyClients, "maxclients")
 	c.OnApply(h.refuseTLS, "tls-port", "tls-cluster", "tls-replication")
