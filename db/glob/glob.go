@@ -85,34 +85,27 @@ func matchClass(pattern []byte, p int, c byte, fold bool) (int, bool) {
 	c = lower(c, fold)
 	found := false
 	for p < len(pattern) && pattern[p] != ']' {
-		low, high := pattern[p], pattern[p]
-		switch {
-		case pattern[p] == '\\' && p+1 < len(pattern):
-			p++
-			// An escaped byte is compared as it stands, even without regard to case.
-			low, high = pattern[p], pattern[p]
-			if low == c {
-				found = true
-			}
-			p++
-			continue
-		case p+2 < len(pattern) && pattern[p+1] == '-':
-			high = pattern[p+2]
-			p += 2
-		}
-		low, high = lower(low, fold), lower(high, fold)
-		if low > high {
-			low, high = high, low
-		}
-		if low <= c && c <= high {
-			found = true
-		}
-		p++
+		next, ok := inRange(pattern, p, c, fold)
+		p, found = next, found || ok
 	}
 	if p < len(pattern) {
 		p++
 	}
 	return p, found != negated
+}
+
+// inRange matches c, lowered if fold, against the byte or range at p of a class.
+func inRange(pattern []byte, p int, c byte, fold bool) (int, bool) {
+	if pattern[p] == '\\' && p+1 < len(pattern) {
+		// Compared as it stands, even without regard to case.
+		return p + 2, pattern[p+1] == c
+	}
+	low := lower(pattern[p], fold)
+	if p+2 >= len(pattern) || pattern[p+1] != '-' {
+		return p + 1, low == c
+	}
+	high := lower(pattern[p+2], fold)
+	return p + 3, min(low, high) <= c && c <= max(low, high)
 }
 
 func lower(c byte, fold bool) byte {

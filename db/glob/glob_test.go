@@ -3,7 +3,6 @@ package glob
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -94,7 +93,7 @@ func FuzzMatch(f *testing.F) {
 			return
 		}
 		if want := slow(p, s); got != want {
-			t.Fatal(fmt.Sprintf("Match(%q, %q) = %v", p, s, got))
+			t.Fatalf("Match(%q, %q) = %v", p, s, got)
 		}
 	})
 }
