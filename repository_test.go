@@ -225,52 +225,50 @@ func TestNoGlobalState(t *testing.T) {
 			globals[s.pkg()] = names
 		}
 		for _, d := range s.file.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if d.Name.Name == "init" && d.Recv == nil {
-					t.Errorf("%s: func init", s.at(d))
-				}
-			case *ast.GenDecl:
-				for _, name := range variables(d) {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "init" && f.Recv == nil {
+				t.Errorf("%s: func init", s.at(f))
+			}
+			for _, spec := range variables(d) {
+				for _, name := range spec.Names {
 					names[name.Name] = true
-					if v := name.Obj; v != nil && heldState(v) {
-						t.Errorf("%s: %s holds state", s.at(name), name.Name)
-					}
+				}
+				if madeToChange(spec.Type) {
+					t.Errorf("%s: %s holds state", s.at(spec), spec.Names[0].Name)
 				}
 			}
 		}
 	}
 	for _, s := range all {
-		for _, write := range writes(s.file) {
-			if isGlobal(s.file, write) && globals[s.pkg()][write.Name] {
-				t.Errorf("%s: %s is a variable of the package and written here", s.at(write), write.Name)
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
 			}
-		}
-	}
-}
-
-// variables returns the names that a declaration of the package's variables
-// introduces.
-func variables(d *ast.GenDecl) (names []*ast.Ident) {
-	if d.Tok == token.VAR {
-		for _, spec := range d.Specs {
-			for _, name := range spec.(*ast.ValueSpec).Names {
-				if name.Name != "_" {
-					names = append(names, name)
+			local := locals(f)
+			for _, write := range writes(f) {
+				if globals[s.pkg()][write.Name] && !local[write.Name] {
+					t.Errorf("%s: %s is a variable of the package and written here", s.at(write), write.Name)
 				}
 			}
 		}
 	}
-	return names
 }
 
-// heldState reports whether a variable is of a type made to be changed.
-func heldState(obj *ast.Object) bool {
-	spec, ok := obj.Decl.(*ast.ValueSpec)
-	if !ok {
-		return false
+// variables returns the specs of a declaration of the package's variables.
+func variables(d ast.Decl) (specs []*ast.ValueSpec) {
+	if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
+		for _, spec := range d.Specs {
+			if v := spec.(*ast.ValueSpec); v.Names[0].Name != "_" {
+				specs = append(specs, v)
+			}
+		}
 	}
-	switch typ := spec.Type.(type) {
+	return specs
+}
+
+// madeToChange reports whether a type is of use only if its values change.
+func madeToChange(typ ast.Expr) bool {
+	switch typ := typ.(type) {
 	case *ast.ChanType:
 		return true
 	case *ast.SelectorExpr:
@@ -280,9 +278,49 @@ func heldState(obj *ast.Object) bool {
 	return false
 }
 
+// locals returns the names that a function declares anywhere within it.
+func locals(f *ast.FuncDecl) map[string]bool {
+	names := map[string]bool{}
+	fields := func(list *ast.FieldList) {
+		if list != nil {
+			for _, field := range list.List {
+				for _, name := range field.Names {
+					names[name.Name] = true
+				}
+			}
+		}
+	}
+	fields(f.Recv)
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncType:
+			fields(n.Params)
+			fields(n.Results)
+		case *ast.ValueSpec:
+			for _, name := range n.Names {
+				names[name.Name] = true
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				for _, e := range n.Lhs {
+					names[e.(*ast.Ident).Name] = true
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					names[id.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
 // writes returns the variables at the root of everything that is assigned to,
 // counted up or down.
-func writes(f *ast.File) (list []*ast.Ident) {
+func writes(f *ast.FuncDecl) (list []*ast.Ident) {
 	add := func(e ast.Expr) {
 		for {
 			switch x := e.(type) {
@@ -316,13 +354,6 @@ func writes(f *ast.File) (list []*ast.Ident) {
 		return true
 	})
 	return list
-}
-
-// isGlobal reports whether a name means a variable of the package: the parser
-// knows it as one of this file, or does not know it, so that it is another
-// file's.
-func isGlobal(f *ast.File, id *ast.Ident) bool {
-	return id.Obj == nil || f.Scope.Lookup(id.Name) == id.Obj
 }
 
 // TestSizes: what is longer is hard to read, and hides a helper.

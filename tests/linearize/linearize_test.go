@@ -23,12 +23,12 @@ const (
 	workers = 8
 )
 
-// start builds and runs our server with memory for so much that filler must
+// start builds a checked server and runs it with memory for so much that filler must
 // push out older keys with a time to live.
 func start(t *testing.T) *difftest.Server {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "heddle-server")
-	build := exec.Command("go", "build", "-o", binary, "heddle/cmd/heddle-server")
+	build := exec.Command("go", "build", "-tags", "invariants", "-o", binary, "heddle/cmd/heddle-server")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
