@@ -16,9 +16,11 @@ const (
 	compactPages  = 256 // slabs given back to the system at once
 )
 
-// The share of time that a task may take, in percent of a period.
+// The share of time that a task may take, in percent of a period. Expired keys
+// get the most, for they should be gone within a second, however many come due
+// at once; a share is only used while there is a backlog.
 const (
-	expireShare  = 25
+	expireShare  = 50
 	evictShare   = 25
 	compactShare = 10
 )
