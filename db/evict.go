@@ -22,7 +22,6 @@ type evictionPool struct {
 	policy Policy // by which the scores are
 	n      int
 	items  [poolSize]candidate
-	key    []byte
 }
 
 // candidate is a key that may be evicted. Its key may be gone meanwhile.

@@ -4,7 +4,7 @@ package table
 // splitting it. It returns false when there is no memory or when it would not help.
 func (t *Table) expand(hash uint64, e entry) bool {
 	if e.k() < segmentBits {
-		return t.resize(hash, e, e.k()+1)
+		return t.resize(hash, e.k()+1)
 	}
 	d := t.directory()
 	e = d.at(hash)
@@ -50,9 +50,9 @@ func (t *Table) split(d *directory, hash uint64, e entry) bool {
 }
 
 // resize replaces the segment of a hash by one of 2^k buckets.
-func (t *Table) resize(hash uint64, e entry, k uint64) bool {
+func (t *Table) resize(hash, k uint64) bool {
 	d := t.directory()
-	e = d.at(hash)
+	e := d.at(hash)
 	n, ok := t.newSegment(k, e.depth())
 	if !ok {
 		return false
@@ -118,7 +118,7 @@ func (t *Table) shrinkAfter(hash uint64, e entry) {
 		t.Drop()
 	case e.depth() == 0 && e.k() > 0:
 		if t.len*4 <= bucketSlots<<e.k() {
-			t.resize(hash, e, e.k()-1)
+			t.resize(hash, e.k()-1)
 		}
 	case t.deletes%mergeEvery == 0 && t.sparse():
 		t.merge(hash)
