@@ -48,12 +48,15 @@ type Keyspace struct {
 	shards    []shard
 	mask      uint64
 	databases int
+	frozen    atomic.Bool // see Freeze
+
+	_ [64]byte // what is above is read by every command, what is below is written by some
+
 	overhead  atomic.Int64
 	objects   atomic.Int64 // bytes of large collections
 	kept      atomic.Int64 // bytes that only snapshots need
 	rands     atomic.Uint64
 	pool      evictionPool
-	frozen    atomic.Bool // see Freeze
 	lazy      lazyQueue
 	compacted int // the shard that Compact goes on with
 	global    globalStats

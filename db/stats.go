@@ -67,7 +67,11 @@ func (ks *Keyspace) Used() int64 {
 }
 
 // AddOverhead adds to what Used returns: client buffers, the oplog and the like.
-func (ks *Keyspace) AddOverhead(n int64) { ks.overhead.Add(n) }
+func (ks *Keyspace) AddOverhead(n int64) {
+	if n != 0 {
+		ks.overhead.Add(n)
+	}
+}
 
 // Overhead returns what was added by AddOverhead.
 func (ks *Keyspace) Overhead() int64 { return ks.overhead.Load() }
