@@ -149,7 +149,7 @@ func (o *bitopCall) read(v db.View) error {
 func (o *bitopCall) store(tx db.Txn) ([]byte, error) {
 	given, times := o.destAmongKeys()
 	s, _, err := tx.Current(o.dest)
-	if err != nil || int64(command.StrLen(s)) > o.size || times > 1 || times == 1 && o.op >= opNot {
+	if err != nil || int64(command.StrLen(s)) > o.size || times > 1 || times == 1 && o.op == opShift {
 		out := make([]byte, o.size)
 		o.compute(out, -1)
 		return out, tx.SetRaw(o.dest, out, db.NoExpiry)
@@ -187,6 +187,9 @@ const block = 16 << 10
 // source number given (-1: none), zeros behind them.
 func (o *bitopCall) compute(out []byte, given int) {
 	switch {
+	case o.op == opNot && given == 0:
+		not(out, out)
+		return
 	case o.op == opNot:
 		not(out, o.src[0])
 		return
