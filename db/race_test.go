@@ -176,3 +176,100 @@ func readBig(t *testing.T, ks *Keyspace, tx *Tx, locks LockSet, key []byte) {
 		}
 	}
 }
+
+// TestChaos runs everything at once; the check at the end recounts it all.
+func TestChaos(t *testing.T) {
+	cfg := *DefaultSettings()
+	cfg.Policy, cfg.MaxMemory = AllKeysLFU, 3<<20
+	hook := func(int, []byte) {}
+	ks := open(t, Options{Shards: 8, Databases: 2, Settings: &cfg, Hooks: Hooks{
+		Event: func(int, Class, string, []byte) {}, Ready: hook, Expired: hook, Evicted: hook}})
+	var now atomic.Int64
+	now.Store(1_700_000_000_000)
+	var wg sync.WaitGroup
+	deadline := time.Now().Add(1500 * time.Millisecond)
+	loop := func(fn func(rnd *rand.Rand)) {
+		wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(rand.Uint64(), 1))
+			for time.Now().Before(deadline) {
+				fn(rnd)
+			}
+		})
+	}
+	for range 4 {
+		tx := ks.NewTx()
+		loop(func(rnd *rand.Rand) {
+			a, b := fmt.Appendf(nil, "key:%d", rnd.IntN(5000)), fmt.Appendf(nil, "key:%d", rnd.IntN(5000))
+			locks := LockSet(0).With(ks.ShardOf(ks.Hash(a))).With(ks.ShardOf(ks.Hash(b)))
+			ks.Lock(locks)
+			tx.Begin(rnd.IntN(2), Millis(now.Load()), locks, true)
+			chaos(tx, rnd, a, b)
+			tx.End()
+			ks.Unlock(locks)
+		})
+	}
+	loop(func(*rand.Rand) { ks.Evict(Millis(now.Load()), 100) })
+	loop(func(*rand.Rand) { ks.ExpireCycle(Millis(now.Add(10)), 1000) })
+	loop(func(*rand.Rand) { ks.Compact(5000, 10); ks.Shrink(); ks.Report(Millis(now.Load()), false) })
+	loop(func(rnd *rand.Rand) { watchChaos(ks, rnd, Millis(now.Load())) })
+	loop(func(rnd *rand.Rand) {
+		w := ks.Whole(Millis(now.Load()))
+		switch rnd.IntN(20) {
+		case 0:
+			w.Flush(rnd.IntN(3)-1, rnd.IntN(2) == 0)
+		case 1:
+			w.Swap(0, 1)
+		case 2:
+			w.Each(0, func([]byte, Type) bool { return true })
+		default:
+			w.RandomKey(0, nil)
+			w.Scan(0, rnd.Uint64(), 10, func([]byte, Type) {})
+		}
+	})
+	wg.Wait()
+	t.Logf("%+v", ks.Stats())
+}
+
+// chaos does one random thing to two keys.
+func chaos(tx *Tx, rnd *rand.Rand, a, b []byte) {
+	e := NoExpiry
+	if rnd.IntN(2) == 0 {
+		e = tx.Now() + Millis(rnd.IntN(2000))
+	}
+	switch rnd.IntN(12) {
+	case 0:
+		tx.Delete(a)
+	case 1:
+		tx.Rename(a, b)
+	case 2:
+		tx.Copy(a, rnd.IntN(2), b)
+	case 3:
+		tx.SetExpire(a, e)
+	case 4:
+		tx.Append(a, make([]byte, rnd.IntN(3000)))
+	case 5:
+		tx.PutObject(a, TypeList, &toy{[]string{"x"}}, e)
+	case 6:
+		if o, err := tx.EditObject(a, TypeList); o != nil && err == nil {
+			o.(*toy).items = append(o.(*toy).items, "y")[rnd.IntN(2):]
+		}
+	case 7:
+		tx.SetString(a, make([]byte, BigMin+rnd.IntN(BigMin)), e)
+	case 8:
+		tx.String(a)
+	default:
+		tx.SetString(a, make([]byte, rnd.IntN(300)), e)
+	}
+	tx.Touched(a, ClassGeneric, "chaos")
+	tx.Touched(b, ClassGeneric, "chaos")
+}
+
+func watchChaos(ks *Keyspace, rnd *rand.Rand, now Millis) {
+	var w Watcher
+	key := fmt.Appendf(nil, "key:%d", rnd.IntN(5000))
+	ks.Watch(&w, 0, key, now)
+	ks.Await(1, key)
+	w.DirtyAt(now)
+	ks.Unawait(1, key)
+	ks.Unwatch(&w)
+}
