@@ -117,6 +117,9 @@ func (c *Client) Blocked() bool { return c.mode&modeBlocked != 0 }
 // far are sent.
 func (c *Client) Closing() bool { return c.mode&modeClosing != 0 }
 
+// Monitoring reports whether the client said MONITOR.
+func (c *Client) Monitoring() bool { return c.mode&modeMonitor != 0 }
+
 // Memory is about how many bytes the client's transaction uses: queued commands
 // and watched keys.
 func (c *Client) Memory() int64 {

@@ -209,13 +209,16 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 			continue
 		}
 		p.Done = true
-		before := c.mode
+		before, own := c.mode, -1
+		if p.Big != nil {
+			own = p.BigAt
+		}
 		x.execute(p, c)
 		if next+1 == len(batch) || batch[next+1].Client != c {
 			c.publish(p.spec)
 		}
 		if invariants.Enabled {
-			x.check(p, c, before)
+			x.check(p, c, before, own)
 		}
 	}
 	return next

@@ -10,7 +10,6 @@ type plan struct {
 	least int  // arity: the fewest arguments
 	most  int  // and the most; -1 for any number
 	quick bool // may share a clock reading
-	keyed bool // may have keys
 }
 
 type way uint8
@@ -34,7 +33,6 @@ func planOf(s *command.Spec) plan {
 	if s.Arity < 0 {
 		p.least, p.most = -s.Arity, -1
 	}
-	p.keyed = len(s.Keys) > 0 || s.FindKeys != nil
 	if s.Read == nil && s.Write == nil {
 		return p
 	}
