@@ -68,8 +68,11 @@ type Host struct {
 	replID  atomic.Pointer[string]
 	peak    atomic.Int64
 	paused  atomic.Bool // DEBUG PAUSE-CRON
-	expire  atomic.Bool // false: DEBUG SET-ACTIVE-EXPIRE 0
-	port    portState
+	// signalled is what a signal asked for while cron was paused: Redis acts on
+	// signals in its cron.
+	signalled atomic.Pointer[stopRequest]
+	expire    atomic.Bool // false: DEBUG SET-ACTIVE-EXPIRE 0
+	port      portState
 
 	compactAt time.Time // not before then; the compaction task's own
 
@@ -134,8 +137,13 @@ func (h *Host) SetActiveExpire(on bool) {
 }
 
 // PauseCron is DEBUG PAUSE-CRON: periodic work stops, but for what the server
-// needs to stay alive.
-func (h *Host) PauseCron(paused bool) { h.paused.Store(paused) }
+// needs to stay alive. Signals wait until it goes on.
+func (h *Host) PauseCron(paused bool) {
+	h.paused.Store(paused)
+	if r := h.signalled.Load(); !paused && r != nil && h.signalled.CompareAndSwap(r, nil) {
+		h.request(*r)
+	}
+}
 
 // ChangeReplicationID is DEBUG CHANGE-REPL-ID.
 func (h *Host) ChangeReplicationID() {
@@ -177,8 +185,13 @@ func (h *Host) Shutdown(o admin.ShutdownOptions) error {
 	return nil
 }
 
-// AbortShutdown takes back a shutdown that waits for clients to leave.
+// AbortShutdown takes back a shutdown that waits, for clients to leave or for
+// cron to go on.
 func (h *Host) AbortShutdown() bool {
+	if h.signalled.Swap(nil) != nil {
+		h.Parts.Log.Noticef("Shutdown manually aborted.")
+		return true
+	}
 	if !h.Network.Draining() {
 		return false
 	}
@@ -206,7 +219,12 @@ func (h *Host) onSignal(name string, insisted bool) {
 		return
 	}
 	h.Parts.Log.FromSignal("Received " + name + " scheduling shutdown...")
-	h.request(stopRequest{soft: h.Config.Bool("soft-shutdown") && !h.Network.Draining()})
+	r := stopRequest{soft: h.Config.Bool("soft-shutdown") && !h.Network.Draining()}
+	if h.paused.Load() {
+		h.signalled.Store(&r)
+		return
+	}
+	h.request(r)
 }
 
 // Serve runs the server until it is asked to stop, and returns the process'
