@@ -40,9 +40,9 @@ func (w *worker) housekeep(hz int) {
 }
 
 // timedOut closes a connection that has been silent for too long, as Redis
-// does: one that waits in a blocking command is spared.
+// does: those that wait in a blocking command or for messages are spared.
 func (w *worker) timedOut(c *conn) bool {
-	if w.set.Timeout <= 0 || w.now-c.lastRead <= int64(w.set.Timeout) || c.client.Blocked() || c.client.Class() != dispatch.ClassNormal {
+	if w.set.Timeout <= 0 || w.now-c.lastRead <= int64(w.set.Timeout) || c.client.Blocked() || c.client.Monitoring() || c.client.Class() != dispatch.ClassNormal {
 		return false
 	}
 	w.log(Verbose, "Closing idle client")

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"heddle/db/invariants"
 	"heddle/resp"
 	"heddle/server/dispatch"
 	"heddle/server/poll"
@@ -81,13 +82,16 @@ func (w *worker) readShared(c *conn) {
 		return
 	}
 	buf := w.shared[w.used : w.used+size]
+	if invariants.Sometimes(16) {
+		buf = buf[:c.in.len()+1]
+	}
 	had := copy(buf, c.in.bytes())
 	n, errno := poll.Read(c.fd, buf[had:])
 	if !w.received(c, n, errno) {
 		return
 	}
 	c.window = int32(size)
-	if had+n == size {
+	if had+n == len(buf) {
 		c.window, c.grew = readMax, true
 	}
 	if had > 0 {
@@ -268,7 +272,7 @@ func (w *worker) run() {
 
 // batchFull reports whether the batch should be run before it grows.
 func (w *worker) batchFull() bool {
-	return len(w.batch) >= batchTarget || cap(w.args)-len(w.args) < argvSpare
+	return invariants.Sometimes(16) || len(w.batch) >= batchTarget || cap(w.args)-len(w.args) < argvSpare
 }
 
 // runBefore runs the batch before c, which is not in it, joins the next; false
@@ -286,6 +290,9 @@ func (w *worker) settle(c *conn) {
 	done := b.parsed
 	if k := b.first + b.count - 1; b.count > 0 && !w.batch[k].Done {
 		done = w.undone(c)
+	}
+	if invariants.Enabled {
+		poison(b.input[:done])
 	}
 	rest := b.input[done:]
 	switch {
@@ -309,6 +316,13 @@ func (w *worker) settle(c *conn) {
 		c.in.release(&w.bufs)
 	}
 	w.dirty(c)
+}
+
+// poison overwrites consumed input, so that whoever kept an argument is found.
+func poison(b []byte) {
+	for i := range b {
+		b[i] = 0xdd
+	}
 }
 
 // undone returns where the first command stands that was not run, since an

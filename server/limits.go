@@ -55,6 +55,17 @@ func (w *worker) checkOutput(c *conn) bool {
 	return true
 }
 
+// checkPosted closes a connection that gets messages which it did not ask for
+// one by one (MONITOR) and does not read them: pausing its own commands would
+// not help. false when it did.
+func (w *worker) checkPosted(c *conn) bool {
+	if c.queue.len+int64(c.out.Len()) <= max(backlogLimit, w.pauseAt(c)) {
+		return true
+	}
+	w.overOutput(c)
+	return false
+}
+
 // overSoft reports whether the soft limit has been exceeded for too long.
 func (w *worker) overSoft(c *conn, waiting int64) bool {
 	o := &w.set.Output[c.client.Class()]

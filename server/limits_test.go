@@ -83,8 +83,11 @@ func TestNeverReads(t *testing.T) {
 	other.do("+OK\r\n", "set", "k", value)
 	greedy := f.dial()
 	request := bytes.Repeat(cmd("GET", "k"), 1000)
-	sent := 0
-	for sent < 50_000 { // 500 MB of replies
+	sent, most := 0, 50_000 // 500 MB of replies
+	if slowBuild {
+		most = 10_000
+	}
+	for sent < most {
 		_ = greedy.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
 		if _, err := greedy.Write(request); errors.Is(err, os.ErrDeadlineExceeded) {
 			break
@@ -435,7 +438,7 @@ func startProcess(t *testing.T, port int) (pid int) {
 // TestIdleConnections: 10,000 connections that have run a command cost at most
 // 4 KB each.
 func TestIdleConnections(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if testing.Short() || slowBuild {
 		t.Skip("measures memory")
 	}
 	const n = 10_000
@@ -449,8 +452,12 @@ func TestIdleConnections(t *testing.T) {
 		if _, err := unix.Write(fd, ping); err != nil {
 			t.Fatal(err)
 		}
-		if k, err := unix.Read(fd, pong); k != 7 || err != nil {
-			t.Fatal(k, err)
+		for have := 0; have < len(pong); {
+			k, err := unix.Read(fd, pong[have:])
+			if k <= 0 || err != nil {
+				t.Fatal(k, err)
+			}
+			have += k
 		}
 	}
 	for range 100 {

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"heddle/db/invariants"
 	"heddle/resp"
 	"heddle/server/poll"
 )
@@ -213,7 +214,11 @@ func (w *worker) sendNew(c *conn) bool {
 		return waiting || w.drain(c)
 	}
 	buf := c.out.Bytes()
-	n, errno := poll.Write(c.fd, buf)
+	part := buf
+	if invariants.Sometimes(16) {
+		part = buf[:len(buf)/2]
+	}
+	n, errno := poll.Write(c.fd, part)
 	w.rec.Writes++
 	switch {
 	case errno == 0:

@@ -2,4 +2,7 @@
 
 package server_test
 
-const raceEnabled = false
+import "heddle/db/invariants"
+
+// slowBuild says that tests should do less.
+const slowBuild = invariants.Enabled

@@ -2,4 +2,5 @@
 
 package server_test
 
-const raceEnabled = true
+// slowBuild says that tests should do less.
+const slowBuild = true

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"heddle/server/dispatch"
 )
 
@@ -249,7 +251,21 @@ func (w *worker) over() bool {
 	case n == 0, !now.Before(w.stopAt):
 		return true
 	}
-	return n == int64(w.lingering) && !now.Before(w.lingerAt)
+	return n == int64(w.lingering) && !now.Before(w.lingerAt) && !w.underWay()
+}
+
+// underWay reports whether the system still holds replies that a peer has not
+// received; closing its connection now would drop them.
+func (w *worker) underWay() bool {
+	for _, c := range w.slots {
+		if c == nil {
+			continue
+		}
+		if n, err := unix.IoctlGetInt(c.fd, unix.TIOCOUTQ); err == nil && n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // end closes what is left and gives up everything.

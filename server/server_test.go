@@ -109,7 +109,7 @@ func TestSplits(t *testing.T) {
 // TestDeepPipeline sends a million commands before it reads the first reply.
 func TestDeepPipeline(t *testing.T) {
 	n := 1_000_000
-	if testing.Short() {
+	if testing.Short() || slowBuild {
 		n = 100_000
 	}
 	f := start(t)

@@ -256,6 +256,9 @@ func (w *worker) deliver(c *conn, fn func()) {
 	}
 	w.openOut(c)
 	fn()
+	if c.state&statePaused != 0 && !w.checkPosted(c) {
+		return
+	}
 	if c.client.Closing() {
 		c.state |= stateClosing
 	} else if c.in.len() > 0 && !c.held() {
