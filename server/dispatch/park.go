@@ -55,6 +55,7 @@ type waitKey struct {
 type waiters struct {
 	count   atomic.Int64 // waiting commands: keys are looked up only if there are any
 	blocked atomic.Int64 // clients that are parked or paused
+	timed   atomic.Int64 // waiting commands with a timeout
 	mu      sync.Mutex
 	seq     int64
 	lines   map[waitKey][]*parked
@@ -162,6 +163,7 @@ func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 	}
 	x.e.waiters.join(k)
 	if timeout, _ := x.call.Waiting(); timeout > 0 {
+		x.e.waiters.timed.Add(1)
 		k.timer = x.e.clock.AfterFunc(time.Duration(timeout)*time.Millisecond, func() { k.end(waitTimedOut) })
 	}
 }
@@ -207,6 +209,7 @@ func (c *Client) unpark() *parked {
 	}
 	if k.timer != nil {
 		k.timer()
+		c.e.waiters.timed.Add(-1)
 	}
 	return k
 }

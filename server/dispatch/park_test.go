@@ -109,7 +109,10 @@ func TestParkHoldsPipeline(t *testing.T) {
 func TestParkTimeout(t *testing.T) {
 	e := newEnv(t)
 	b := e.NewClient()
-	b.Do("await k 1500").Want("")
+	b.Do("await k l 1500").Want("")
+	if r := e.Engine.Clients(); r.BlockingKeys() != 2 || r.Timed() != 1 {
+		t.Errorf("%d keys, %d timeouts", r.BlockingKeys(), r.Timed())
+	}
 	e.Advance(1499)
 	b.Received().Want("")
 	e.Advance(1)
@@ -123,6 +126,9 @@ func TestParkTimeout(t *testing.T) {
 	b.Received().WantText("1) \"k\"\n2) \"1\"")
 	e.Advance(100)
 	b.Received().Want("")
+	if r := e.Engine.Clients(); r.BlockingKeys() != 0 || r.Timed() != 0 {
+		t.Errorf("%d keys, %d timeouts", r.BlockingKeys(), r.Timed())
+	}
 }
 
 // Those who wait for a key are served in the order in which they came.

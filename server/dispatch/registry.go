@@ -45,6 +45,17 @@ func (r *Registry) Len() int {
 // back by CLIENT PAUSE.
 func (r *Registry) Blocked() int { return int(r.e.waiters.blocked.Load()) }
 
+// BlockingKeys returns how many keys parked commands wait for.
+func (r *Registry) BlockingKeys() int {
+	w := &r.e.waiters
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.lines)
+}
+
+// Timed returns how many parked commands have a timeout.
+func (r *Registry) Timed() int { return int(r.e.waiters.timed.Load()) }
+
 // Find returns the client with a number, nil if there is none.
 func (r *Registry) Find(id int64) *Client {
 	r.mu.RLock()
