@@ -106,6 +106,7 @@ func (w *whole) AvgTTL(db int) Millis {
 // Scan visits keys from a cursor on. The cursor's lowest part is the shard,
 // above it stands the table's own.
 func (w *whole) Scan(db int, cursor uint64, count int, fn func(key []byte, t Type)) uint64 {
+	w.forget()
 	n := uint64(len(w.ks.shards))
 	i, at := int(cursor%n), cursor/n
 	for left := count; ; {
@@ -121,7 +122,8 @@ func (w *whole) Scan(db int, cursor uint64, count int, fn func(key []byte, t Typ
 	}
 }
 
-// scanShard visits keys of one shard, and counts left down for each.
+// scanShard visits keys of one shard, and counts left down for each. Those whose
+// time has come are removed, once the table is not being walked any more.
 func (w *whole) scanShard(i, db int, at uint64, left *int, fn func(key []byte, t Type)) uint64 {
 	s := w.lock(i)
 	defer w.unlock(i)
@@ -129,14 +131,23 @@ func (w *whole) scanShard(i, db int, at uint64, left *int, fn func(key []byte, t
 	if d == nil {
 		return 0
 	}
+	var dead []uint64
 	for {
 		at = d.table.Scan(at, func(slot table.Slot) {
 			*left--
 			r := s.openRecord(d.table.Ref(slot))
-			if !r.expired(w.now()) {
-				fn(r.key(), r.typ())
+			if r.expired(w.now()) {
+				dead = append(dead, w.ks.Hash(r.key()))
+				return
 			}
+			fn(r.key(), r.typ())
 		})
+		if !w.ks.frozen.Load() {
+			for _, hash := range dead {
+				s.fire(db, d, hash, w.now())
+			}
+		}
+		dead = dead[:0]
 		if at == 0 || *left <= 0 {
 			return at
 		}
