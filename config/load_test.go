@@ -249,13 +249,28 @@ func FuzzConfig(f *testing.F) {
 		if strings.Contains(strings.ToLower(text), "include") {
 			return
 		}
-		path := writeFile(t, t.TempDir(), "x.conf", text)
 		s := New(Dirs{})
-		if s.Load(Source{File: path}) != nil {
+		if s.Load(Source{Stdin: strings.NewReader(text)}) != nil {
 			return
 		}
-		sameAfterRewrite(t, s, path)
+		for _, all := range []bool{false, true} {
+			written := s.rewritten(text, all)
+			again := New(Dirs{})
+			if err := again.Load(Source{Stdin: strings.NewReader(written)}); err != nil {
+				t.Fatalf("%v\n%s", err, written)
+			}
+			sameValues(t, s.Get("*"), again.Get("*"), written)
+		}
 	})
+}
+
+func sameValues(t testing.TB, want, got []Pair, file string) {
+	t.Helper()
+	for i, p := range got {
+		if p != want[i] {
+			t.Fatalf("%s is %q, was %q\n%s", p.Name, p.Value, want[i].Value, file)
+		}
+	}
 }
 
 func sameAfterRewrite(t testing.TB, s *Store, path string) {
@@ -265,14 +280,12 @@ func sameAfterRewrite(t testing.TB, s *Store, path string) {
 		t.Fatal(err)
 	}
 	again := New(Dirs{})
-	if err := again.Load(Source{File: path}); err != nil {
-		b, _ := os.ReadFile(path)
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = again.Load(Source{File: path})
+	}
+	if err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	for i, p := range again.Get("*") {
-		if p != want[i] {
-			b, _ := os.ReadFile(path)
-			t.Fatalf("%s is %q, was %q\n%s", p.Name, p.Value, want[i].Value, b)
-		}
-	}
+	sameValues(t, want, again.Get("*"), string(b))
 }
