@@ -111,6 +111,14 @@ const (
 	errOctal    argError = "argument couldn't be parsed as an octal number"
 )
 
+// split takes the one argument of a List apart that stands for several.
+func (d *Directive) split(args []string) []string {
+	if d.Kind == List && !d.list.single && len(args) == 1 {
+		return splitWords(args[0])
+	}
+	return args
+}
+
 // parse reads the value of d from args.
 func (d *Directive) parse(old value, args []string, in source) (value, error) {
 	if d.Kind == List {

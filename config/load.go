@@ -207,10 +207,7 @@ func (l *loader) line(at *LineError, name string, args []string) error {
 		}
 		return nil
 	}
-	if c.d.Kind == List && !c.d.list.single && len(args) == 1 && args[0] != "" {
-		args = splitWords(args[0])
-	}
-	v, err := c.d.parse(c.load(), args, source{file: true, first: !c.fromFile})
+	v, err := c.d.parse(c.load(), c.d.split(args), source{file: true, first: !c.fromFile})
 	if err == nil {
 		err = l.store.put(c, v)
 	}

@@ -45,10 +45,17 @@ func rewriteError(err error) error {
 
 // draft is a file being rewritten.
 type draft struct {
-	lines []string
+	lines []draftLine
 	at    map[string][]int // lines still free for a directive, in order
 	tail  bool             // the signature is there
 	all   bool
+}
+
+// draftLine is a line as it will be written. args are those that it had.
+type draftLine struct {
+	text string
+	args []string
+	gone bool
 }
 
 func (s *Store) rewritten(old string, all bool) string {
@@ -66,36 +73,54 @@ func (d *draft) read(old string, byName map[string]*cell) {
 	if old == "" {
 		return
 	}
-	for _, line := range strings.Split(old, "\n") {
-		line = strings.Trim(line, " \t\r\n")
+	for _, text := range strings.Split(old, "\n") {
+		line := strings.Trim(text, " \t\r\n")
 		if line == "" || line[0] == '#' {
 			d.tail = d.tail || line == signature
-			d.lines = append(d.lines, line)
+			d.lines = append(d.lines, draftLine{text: text})
 			continue
 		}
 		words, ok := SplitArgs(line)
 		if !ok || len(words) == 0 {
-			d.lines = append(d.lines, "# ??? "+line)
+			d.lines = append(d.lines, draftLine{text: "# ??? " + line})
 			continue
 		}
 		if c := byName[strings.ToLower(words[0])]; c != nil {
 			d.at[c.d.Name] = append(d.at[c.d.Name], len(d.lines))
 		}
-		d.lines = append(d.lines, line)
+		d.lines = append(d.lines, draftLine{text: text, args: words[1:]})
 	}
 }
 
-// rewriteCell writes one directive and empties lines about it that are left.
+// rewriteCell writes one directive and removes lines about it that are left. A
+// line that says what is to be said stays as it is.
 func (s *Store) rewriteCell(d *draft, c *cell) {
 	v := c.load()
-	several := c.d.Kind == List && c.d.list.lines != nil && !c.d.list.fixed && len(d.at[c.d.Name]) > 0
-	for _, l := range linesOf(c, v) {
-		force := l.changed || d.all || several || c.d.Name == "dir" && s.changer.Getwd != nil
-		d.put(c.d.Name, c.d.Name+" "+l.args, force)
+	free := d.at[c.d.Name]
+	if len(free) > 0 && d.says(c.d, free[0], v) {
+		d.at[c.d.Name] = free[1:]
+	} else {
+		several := c.d.manyLines() && !c.d.list.fixed && len(free) > 0
+		for _, l := range linesOf(c, v) {
+			force := l.changed || d.all || several || c.d.Name == "dir" && s.changer.Getwd != nil
+			d.put(c.d.Name, c.d.Name+" "+l.args, force)
+		}
 	}
 	for _, i := range d.at[c.d.Name] {
-		d.lines[i] = ""
+		d.lines[i].gone = true
 	}
+}
+
+// manyLines reports whether the directive may take more than one line.
+func (d *Directive) manyLines() bool { return d.Kind == List && d.list.lines != nil }
+
+// says reports whether a line alone gives a directive its value.
+func (d *draft) says(of *Directive, line int, want value) bool {
+	if of.manyLines() {
+		return false
+	}
+	got, err := of.parse(value{}, of.split(d.lines[line].args), source{file: true, first: true})
+	return err == nil && same(got, want)
 }
 
 // lineOf is a line to write of a directive: its arguments, and whether it
@@ -108,7 +133,7 @@ type lineOf struct {
 func linesOf(c *cell, v value) []lineOf {
 	d := c.d
 	changed := !same(v, c.def)
-	if d.Kind != List || d.list.lines == nil {
+	if !d.manyLines() {
 		return []lineOf{{argsOf(d, v), changed}}
 	}
 	var out []lineOf
@@ -161,7 +186,7 @@ func formatMemory(n int64, d *Directive) string {
 // put writes a line where the directive stood, or, if forced, at the end.
 func (d *draft) put(name, line string, force bool) {
 	if free := d.at[name]; len(free) > 0 {
-		d.lines[free[0]] = line
+		d.lines[free[0]].text = line
 		d.at[name] = free[1:]
 		return
 	}
@@ -169,23 +194,20 @@ func (d *draft) put(name, line string, force bool) {
 		return
 	}
 	if !d.tail {
-		d.lines = append(d.lines, signature)
+		d.lines = append(d.lines, draftLine{text: signature})
 		d.tail = true
 	}
-	d.lines = append(d.lines, line)
+	d.lines = append(d.lines, draftLine{text: line})
 }
 
-// text joins the lines; empty ones that follow each other become one.
+// text joins the lines.
 func (d *draft) text() string {
 	var b strings.Builder
-	empty := false
-	for _, line := range d.lines {
-		if line == "" && empty {
-			continue
+	for _, l := range d.lines {
+		if !l.gone {
+			b.WriteString(l.text)
+			b.WriteByte('\n')
 		}
-		empty = line == ""
-		b.WriteString(line)
-		b.WriteByte('\n')
 	}
 	return b.String()
 }

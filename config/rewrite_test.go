@@ -34,10 +34,11 @@ include /no/such*.conf
 # hello
 save ""
 
-maxmemory 3mb
+
+
+   maxmemory 3mb
 client-output-buffer-limit normal 1 2 3
 hash-max-listpack-entries 8
-
 logfile ""
 rename-command flushall ""
 include /no/such*.conf

@@ -77,10 +77,7 @@ func (s *Store) Set(pairs []Pair, opt SetOptions) error {
 			c.new = c.old
 			continue
 		}
-		args := []string{pairs[i].Value}
-		if c.cell.d.Kind == List && !c.cell.d.list.single {
-			args = splitWords(pairs[i].Value)
-		}
+		args := c.cell.d.split([]string{pairs[i].Value})
 		if c.new, err = c.cell.d.parse(c.old, args, source{}); err != nil {
 			return setError(c.name, err)
 		}
