@@ -29,6 +29,7 @@ func (h *Host) Facts(f *admin.Facts, held bool) {
 	h.cpuFacts(&f.CPU, usage)
 	f.Persistence = admin.PersistenceFacts{
 		Loading: h.Engine.Loading(), Changes: report.Dirty, LastSave: h.started.Unix(), CurrentCOW: report.Kept,
+		PeakCOW: h.mostKept(report.Kept),
 	}
 	f.Replication = admin.ReplicationFacts{ID: *h.replID.Load(), BacklogSize: h.Config.Bytes("repl-backlog-size")}
 	for _, d := range report.Databases {
@@ -94,12 +95,14 @@ func (h *Host) memoryFacts(m *admin.MemoryFacts, r *db.Report, u process.Usage) 
 		Max: h.Config.Bytes("maxmemory"), Policy: h.Config.String("maxmemory-policy"), NotEvictable: r.Kept,
 		ClientsNormal: h.Network.ClientMemory(), Allocator: "arena",
 		LazyFreePending: r.LazyPending, LazyFreed: r.LazyFreed, Compacted: r.Moved,
+		Compacting: h.compacting.Load(),
 	}
 }
 
 func (h *Host) keyFacts(k *admin.KeyFacts, r *db.Report, now time.Time) {
 	*k = admin.KeyFacts{
 		Hits: r.Hits, Misses: r.Misses, Expired: r.Expired, Evicted: r.Evicted, OpenSnapshots: int64(r.Snapshots),
+		ExpireTimeCapped: h.expireShort.Load(),
 	}
 	for _, s := range h.Cron.Stats() {
 		if s.Name == "expire" {
@@ -213,4 +216,12 @@ func (h *Host) TableReport(index int, held bool) string {
 	return fmt.Sprintf("[Dictionary HT]\nHash table 0 stats (main hash table):\n number of elements: %d\n bytes of segments: %d\n shards: %d\n"+
 		"[Expires HT]\nTiming wheel stats:\n number of elements: %d\n bytes of entries: %d\n mean time to live: %d ms\n",
 		d.Keys, d.TableBytes, h.Keyspace.Shards(), d.Expires, d.WheelBytes, d.AvgTTL)
+}
+
+// mostKept is the most memory that snapshots alone needed, up to now.
+func (h *Host) mostKept(now int64) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.peakKept = max(h.peakKept, now)
+	return h.peakKept
 }

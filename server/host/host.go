@@ -74,7 +74,9 @@ type Host struct {
 	expire    atomic.Bool // false: DEBUG SET-ACTIVE-EXPIRE 0
 	port      portState
 
-	compactAt time.Time // not before then; the compaction task's own
+	compactAt   time.Time   // not before then; the compaction task's own
+	compacting  atomic.Bool // the last run left something to do
+	expireShort atomic.Int64
 
 	stop    chan stopRequest
 	aborted chan struct{}
@@ -82,6 +84,8 @@ type Host struct {
 	mu    sync.Mutex
 	over  overTime
 	locks lockTime
+	// peakKept is the most memory that snapshots alone ever needed.
+	peakKept int64
 }
 
 // New returns a host without parts.
@@ -166,6 +170,7 @@ func (h *Host) ResetStats(held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over.total = 0
+	h.expireShort.Store(0)
 }
 
 // stopRequest asks Serve to stop.

@@ -48,19 +48,25 @@ func (h *Host) period() time.Duration { return time.Second / time.Duration(h.Cro
 func millis(t time.Time) db.Millis { return db.Millis(t.UnixMilli()) }
 
 // within repeats step until it reports that nothing is left, or for a share of
-// a period.
-func within(period time.Duration, share int, step func() (more bool)) {
+// a period; then it reports that time was short.
+func within(period time.Duration, share int, step func() (more bool)) (short bool) {
 	until := time.Now().Add(period * time.Duration(share) / 100)
-	for step() && time.Now().Before(until) {
+	for step() {
+		if !time.Now().Before(until) {
+			return true
+		}
 	}
+	return false
 }
 
 // expireKeys removes keys whose time has come.
 func (h *Host) expireKeys(now time.Time) {
 	start := time.Now()
-	within(h.period(), expireShare, func() bool {
+	if within(h.period(), expireShare, func() bool {
 		return h.Keyspace.ExpireCycle(millis(now), expireBudget) >= expireBudget
-	})
+	}) {
+		h.expireShort.Add(1)
+	}
 	h.spike(stats.EventExpire, time.Since(start))
 }
 
@@ -103,6 +109,7 @@ func (h *Host) compact(now time.Time) {
 		more = h.Keyspace.Compact(compactBudget, compactPages)
 		return more
 	})
+	h.compacting.Store(more)
 	if !more {
 		h.compactAt = now.Add(time.Second)
 	}
@@ -145,6 +152,7 @@ func (h *Host) sample(now time.Time) {
 	h.notePeak()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.peakKept = max(h.peakKept, h.kept())
 	h.locks.sample(now)
 }
 
@@ -167,3 +175,6 @@ func (h *Host) taskFacts() []admin.TaskFacts {
 	}
 	return out
 }
+
+// kept is the memory that only snapshots need.
+func (h *Host) kept() int64 { return h.Keyspace.Used() - h.Keyspace.Evictable() }
