@@ -145,7 +145,7 @@ const serverGroup = `
 1 FLUSHALL [ SYNC | ASYNC | <word> ]
 5 SWAPDB <db> <db>
 3 TIME @shape
-3 MEMORY USAGE <key> [ SAMPLES <small> ] @shape
+3 MEMORY USAGE <key> [ SAMPLES <small> ] @usage
 1 MEMORY <word> @fixed
 3 LASTSAVE @shape
 3 ROLE

@@ -185,7 +185,7 @@ func (g *Generator) fieldType() []byte {
 
 func (g *Generator) fieldOffset() []byte {
 	if g.rng.Intn(20) == 0 {
-		return []byte(pick(g.rng, []string{"-1", "#-1", "#", "", "abc", "4294967295", "#4294967295", "9223372036854775807", "#1000000000000000000"}))
+		return []byte(pick(g.rng, []string{"-1", "#-1", "#", "", "abc", "4294967296", "#4294967296", "9223372036854775807", "#1000000000000000000"}))
 	}
 	if g.rng.Intn(3) == 0 {
 		return strconv.AppendInt([]byte("#"), g.skewed(2000), 10)
