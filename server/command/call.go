@@ -59,15 +59,14 @@ func (c *Call) TakeBig(at int) *db.Big {
 // Big returns the memory that was neither taken nor given back yet.
 func (c *Call) Big() *db.Big { return c.big }
 
-// Redact hides argument i (of argv) from MONITOR and the slow log.
-func (c *Call) Redact(i int) {
-	if i < 64 {
-		c.redacted |= 1 << i
-	}
-}
+// Redact hides argument i (of argv) from MONITOR and the slow log. Arguments
+// from lastRedacted on are hidden together.
+func (c *Call) Redact(i int) { c.redacted |= 1 << min(i, lastRedacted) }
 
 // Redacted reports whether argument i is hidden.
-func (c *Call) Redacted(i int) bool { return i < 64 && c.redacted&(1<<i) != 0 }
+func (c *Call) Redacted(i int) bool { return c.redacted&(1<<min(i, lastRedacted)) != 0 }
+
+const lastRedacted = 63
 
 // AnyRedacted reports whether any argument is hidden.
 func (c *Call) AnyRedacted() bool { return c.redacted != 0 }

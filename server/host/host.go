@@ -166,7 +166,6 @@ func (h *Host) Crash(reason string) {
 // ResetStats begins the counters anew that are not in package stats.
 func (h *Host) ResetStats(held bool) {
 	h.Keyspace.ResetStats(held)
-	h.peak.Store(h.Keyspace.Used())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over.total = 0
