@@ -141,6 +141,10 @@ type Txn interface {
 	// SetRaw is SetString that keeps the bytes as they are (encoding raw), as
 	// APPEND, SETRANGE, BITOP leave them.
 	SetRaw(key, val []byte, e Expiry) error
+	// NewBig returns memory for a value of size bytes, at least BigMin, whose
+	// bytes may be anything; nil when memory is out. To be filled and given to
+	// AdoptBig, or released.
+	NewBig(size int) *Big
 	// AdoptBig is SetString of a value that stands in memory of its own, which
 	// is taken over with the caller's reference, also when it fails.
 	AdoptBig(key []byte, b *Big, e Expiry) error

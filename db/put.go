@@ -243,6 +243,9 @@ func (t *Tx) SetInt(key []byte, n int64, e Expiry) error {
 	return t.put(key, &value{typ: TypeString, kind: kindInt, n: n}, e)
 }
 
+// NewBig is Keyspace.NewBig, for commands.
+func (t *Tx) NewBig(size int) *Big { return t.ks.NewBig(size) }
+
 // AdoptBig stores a Big made by Keyspace.NewBig as the string at key, and takes
 // over the caller's reference, also when it fails. A value that is too small to
 // be kept as a Big is copied.

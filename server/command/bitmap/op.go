@@ -150,9 +150,7 @@ func (o *bitopCall) store(tx db.Txn) ([]byte, error) {
 	given, times := o.destAmongKeys()
 	s, _, err := tx.Current(o.dest)
 	if err != nil || int64(command.StrLen(s)) > o.size || times > 1 || times == 1 && o.op == opShift {
-		out := make([]byte, o.size)
-		o.compute(out, -1)
-		return out, tx.SetRaw(o.dest, out, db.NoExpiry)
+		return o.replace(tx)
 	}
 	out, err := tx.Edit(o.dest, int(o.size))
 	if err != nil {
@@ -165,6 +163,23 @@ func (o *bitopCall) store(tx db.Txn) ([]byte, error) {
 	tx.SetExpire(o.dest, db.NoExpiry) // this may move the value
 	s, _, err = tx.Current(o.dest)
 	return s.B, err
+}
+
+// replace writes the result beside what stands at the destination, then puts
+// it there.
+func (o *bitopCall) replace(tx db.Txn) ([]byte, error) {
+	if o.size < db.BigMin {
+		out := make([]byte, o.size)
+		o.compute(out, -1)
+		return out, tx.SetRaw(o.dest, out, db.NoExpiry)
+	}
+	b := tx.NewBig(int(o.size))
+	if b == nil {
+		return nil, db.ErrOutOfMemory
+	}
+	out := b.Bytes()
+	o.compute(out, -1)
+	return out, tx.AdoptBig(o.dest, b, db.NoExpiry)
 }
 
 // destAmongKeys returns which source is the destination, too (-1: none), and
