@@ -49,8 +49,8 @@ func hasFold(b []byte, lower string) bool {
 // scan is a number cut in its parts: digits (a point removed) and an exponent
 // which counts the places after the point as negative.
 type scan struct {
-	mant   uint64 // the leading digits that fit
-	kept   int    // how many of the significant digits are in mant
+	hi, lo uint64 // the leading digits, as far as they fit
+	kept   int    // how many of the significant digits are in hi, lo
 	digits int    // significant digits, zeros in front not counted
 	exp    int    // exponent from the text, less the digits behind the point
 }
@@ -78,11 +78,19 @@ func (s *scan) scanDigits(b []byte, base uint64, room int) ([]byte, bool) {
 		}
 		s.digits++
 		if s.kept < room {
-			s.mant = s.mant*base + d
-			s.kept++
+			s.push(base, d)
 		}
 	}
 	return b[i:], seen
+}
+
+// push adds a digit.
+func (s *scan) push(base, d uint64) {
+	var carry uint64
+	high, low := bits.Mul64(s.lo, base)
+	s.lo, carry = bits.Add64(low, d, 0)
+	s.hi = s.hi*base + high + carry
+	s.kept++
 }
 
 func digit(c byte) uint64 {
@@ -135,7 +143,7 @@ func (s *scan) rest(b []byte, letter byte) bool {
 
 func parseHex(b []byte, neg bool) (Float, bool) {
 	var s scan
-	tail, ok := s.scanDigits(b, 16, 16)
+	tail, ok := s.scanDigits(b, 16, 1)
 	if !ok {
 		return Float{}, false
 	}
@@ -143,7 +151,7 @@ func parseHex(b []byte, neg bool) (Float, bool) {
 	if !s.rest(tail, 'p') {
 		return Float{}, false
 	}
-	if s.mant == 0 {
+	if s.digits == 0 {
 		return Float{neg: neg}, true
 	}
 	return roundInt(neg, wholeNumber(b[:len(b)-len(tail)], 16), s.exp, false)
@@ -151,15 +159,15 @@ func parseHex(b []byte, neg bool) (Float, bool) {
 
 func parseDecimal(b []byte, neg bool) (Float, bool) {
 	var s scan
-	tail, ok := s.scanDigits(b, 10, 19)
+	tail, ok := s.scanDigits(b, 10, 38)
 	if !ok || !s.rest(tail, 'e') {
 		return Float{}, false
 	}
 	switch {
-	case s.mant == 0:
+	case s.digits == 0:
 		return Float{neg: neg}, true
 	case s.digits == s.kept && s.exp >= -27 && s.exp <= 27:
-		return short(s.mant, s.exp, neg), true
+		return s.short(neg), true
 	}
 	return long(b[:len(b)-len(tail)], s, neg)
 }
@@ -173,27 +181,41 @@ var powers5 = [28]uint64{1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125
 	19073486328125, 95367431640625, 476837158203125, 2384185791015625, 11920928955078125,
 	59604644775390625, 298023223876953125, 1490116119384765625, 7450580596923828125}
 
-// short returns mant * 10^exp for |exp| <= 27: 5^exp fits a word, so that the
-// product or quotient is exact in two words, but for the last rounding.
-func short(mant uint64, exp int, neg bool) Float {
-	if exp >= 0 {
-		hi, lo := bits.Mul64(mant, powers5[exp])
-		return round(neg, hi, lo, exp, false)
+// short returns the number for exponents up to 27 either way: 5^27 fits a word,
+// so that the product or quotient is exact but for the last rounding.
+func (s *scan) short(neg bool) Float {
+	if s.exp < 0 {
+		return s.quotient(neg)
 	}
-	d := powers5[-exp]
-	nm, nd := bits.LeadingZeros64(mant), bits.LeadingZeros64(d)
-	mant, d = mant<<nm, d<<nd
-	e := exp - nm + nd - 64
-	hi, lo := mant, uint64(0)
-	if hi >= d {
-		hi, lo, e = mant>>1, mant<<63, e+1
+	m := powers5[s.exp]
+	h0, l0 := bits.Mul64(s.lo, m)
+	h1, l1 := bits.Mul64(s.hi, m)
+	mid, carry := bits.Add64(h0, l1, 0)
+	if top := h1 + carry; top != 0 {
+		return round(neg, top, mid, s.exp+64, l0 != 0)
 	}
-	q, r := bits.Div64(hi, lo, d)
-	frac := uint64(0) // the remainder against half the divisor, as bits behind q
-	if r != 0 {
-		frac, r = bits.Div64(r, 0, d)
+	return round(neg, mid, l0, s.exp, false)
+}
+
+// quotient divides by 10^-exp word by word: both numbers are shifted up until
+// their top bits are set, so that the first word of the quotient is 0 or 1.
+func (s *scan) quotient(neg bool) Float {
+	hi, lo, d := s.hi, s.lo, powers5[-s.exp]
+	exp := s.exp
+	if hi == 0 {
+		hi, lo, exp = lo, 0, exp-64
 	}
-	return round(neg, q, frac, e-64, r != 0)
+	n, nd := uint(bits.LeadingZeros64(hi)), uint(bits.LeadingZeros64(d))
+	hi, lo, d = hi<<n|lo>>(64-n), lo<<n, d<<nd
+	exp += int(nd) - int(n) - 64
+	q0, r := bits.Div64(0, hi, d)
+	q1, r := bits.Div64(r, lo, d)
+	q2, r := bits.Div64(r, 0, d)
+	sticky := r != 0
+	if q0 != 0 {
+		q1, q2, sticky, exp = 1<<63|q1>>1, q1<<63|q2>>1, sticky || q2&1 == 1, exp+1
+	}
+	return round(neg, q1, q2, exp, sticky)
 }
 
 // long is short for any number of digits and any exponent, by exact integers.
