@@ -10,6 +10,8 @@ type Toucher struct {
 	ks   *Keyspace
 	keys []touched
 	sink uint64
+
+	_ [64]byte // keeps it off the cache line of another executor's
 }
 
 type touched struct {
@@ -65,3 +67,7 @@ func touchAll(t *table.Table, hashes []uint64) (sum uint64) {
 	}
 	return sum
 }
+
+// WillLock says that the shard of a key with this hash will be locked soon, but
+// not at once: the cache line that every command writes is fetched meanwhile.
+func (ks *Keyspace) WillLock(hash uint64) { prefetchWrite(&ks.shards[hash&ks.mask]) }

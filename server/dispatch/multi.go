@@ -187,6 +187,9 @@ func (x *Executor) expand(c *Client) db.LockSet {
 		set |= x.lockSet(p, p.spec)
 	}
 	x.toucher.Run()
+	for i := range x.queued {
+		x.willLock(&x.queued[i])
+	}
 	return set
 }
 

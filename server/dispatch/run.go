@@ -166,8 +166,24 @@ func (x *Executor) lockSet(p *Pending, s *command.Spec) db.LockSet {
 	var set db.LockSet
 	for _, k := range x.keys[p.first : p.first+p.count] {
 		set = set.With(x.ks.ShardOf(k.hash))
+		x.ks.WillLock(k.hash)
 	}
 	return set
+}
+
+// willLock fetches the cache lines of the mutexes of a located command's keys,
+// all at once, before the first of them is locked.
+func (x *Executor) willLock(p *Pending) {
+	if p.spec.Control != nil {
+		return
+	}
+	if x.plans[p.spec.ID()].way == wayOne {
+		x.ks.WillLock(p.hash)
+		return
+	}
+	for _, k := range x.keys[p.first : p.first+p.count] {
+		x.ks.WillLock(k.hash)
+	}
 }
 
 // fail takes back what the command replied so far and answers an error.
