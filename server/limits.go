@@ -9,6 +9,9 @@ const (
 	// is less. It is this large for clients that send a whole pipeline before
 	// they read the first reply: they would never come to that.
 	backlogLimit = 256 << 20
+	// strangerOutput is how many bytes of replies may wait for a peer that has
+	// to authenticate first. All it can be told until then is short.
+	strangerOutput = 16 << 10
 )
 
 // pauseAt is the number of waiting bytes at which commands wait.
@@ -43,7 +46,8 @@ func (w *worker) checkOutput(c *conn) bool {
 	o := &w.set.Output[c.client.Class()]
 	waiting := c.queue.len
 	switch {
-	case o.Hard > 0 && waiting > o.Hard, w.overSoft(c, waiting):
+	case o.Hard > 0 && waiting > o.Hard, w.overSoft(c, waiting),
+		waiting > strangerOutput && !c.client.Authenticated():
 		w.overOutput(c)
 		return false
 	case waiting > w.pauseAt(c):
