@@ -24,6 +24,7 @@ type Call struct {
 	verbatim [1][][]byte
 	scratch  []byte
 	redacted uint64
+	unlogged bool
 	replaced bool
 	silent   bool
 	wait     db.Millis
@@ -35,6 +36,9 @@ func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
 	c.Spec, c.Args, c.Reply = s, NewArgs(argv), w
 	if s != nil && s.parent != nil {
 		c.Args.Skip(1)
+	}
+	for _, e := range c.effects {
+		clear(e) // they may hold large values of the command before
 	}
 	c.effects, c.scratch = c.effects[:0], c.scratch[:0]
 	c.replaced, c.silent, c.waiting = false, false, false
@@ -76,6 +80,9 @@ func (c *Call) AnyRedacted() bool { return c.redacted != 0 }
 // before the handler's locks are given back and may be reused after that.
 func (c *Call) ReplicateAs(argv ...[]byte) {
 	c.replaced = true
+	if c.unlogged {
+		return
+	}
 	n := len(c.effects)
 	if n == cap(c.effects) {
 		c.effects = append(c.effects, nil)
@@ -98,6 +105,10 @@ func (c *Call) Keep(b []byte) []byte {
 	c.scratch = append(c.scratch, b...)
 	return c.scratch[at:len(c.scratch):len(c.scratch)]
 }
+
+// SetLogged says whether anybody will ask for Effects: if not, ReplicateAs has
+// nothing to keep. It holds for all commands to come; at first it is true.
+func (c *Call) SetLogged(yes bool) { c.unlogged = !yes }
 
 // ReplicateNothing says that the change need not reach the oplog.
 func (c *Call) ReplicateNothing() { c.silent = true }
