@@ -16,11 +16,11 @@ func groups() map[string]string {
 const stringGroup = `
 60 SET <key> <val>
 20 SET <key> <val> ( NX | XX | GET | NX GET | XX GET | KEEPTTL | KEEPTTL GET )
-15 SET <key> <val> [ NX | XX | GET ] ( EX <sec> | PX <ms> | EXAT <atsec> | PXAT <atms> ) [ NX | XX | GET | KEEPTTL | PX <ms> ]
+15 SET <key> <val> [ NX | XX | GET ] ( EX <sec> | PX <ms> | EXAT <latersec> | PXAT <laterms> ) [ NX | XX | GET | KEEPTTL | PX <ms> ]
 4 SET <key> <val> <word>
 60 GET <key>
 8 GETDEL <key>
-12 GETEX <key> [ EX <sec> | PX <ms> | EXAT <atsec> | PXAT <atms> | PERSIST ]
+12 GETEX <key> [ EX <sec> | PX <ms> | EXAT <latersec> | PXAT <laterms> | PERSIST ]
 3 GETEX <key> ( PERSIST | EX <sec> | <word> ) ( PERSIST | PX <ms> | <word> )
 10 GETSET <key> <val>
 10 SETNX <key> <val>

@@ -228,24 +228,8 @@ func (s *Step) inline(g *Generator) {
 // special makes what is more than single commands.
 func (g *Generator) special() []Step {
 	switch g.rng.Intn(8) {
-	case 0: // a key that dies, seen dead by a read
-		key := g.key()
-		ms := []byte(strconv.Itoa(1 + g.rng.Intn(3)))
-		die := pick(g.rng, [][][]byte{
-			{[]byte("PEXPIRE"), key, ms},
-			{[]byte("SET"), key, []byte("v"), []byte("PX"), ms},
-			{[]byte("GETEX"), key, []byte("PX"), ms},
-			{[]byte("PSETEX"), key, ms, []byte("v")},
-		})
-		see := pick(g.rng, []string{"GET", "EXISTS", "TTL", "TYPE", "STRLEN", "PERSIST", "GETDEL", "INCR", "DUMPED"})
-		if see == "DUMPED" {
-			see = "EXPIRETIME"
-		}
-		return []Step{
-			{Argv: die, Replies: 1, Match: exact, Wait: 8 * time.Millisecond},
-			{Argv: [][]byte{[]byte(see), key}, Replies: 1, Match: exact},
-			{Argv: [][]byte{[]byte("EXISTS"), key}, Replies: 1, Match: exact},
-		}
+	case 0:
+		return g.death()
 	case 1: // no reply for one command
 		s := g.quiet()
 		return []Step{{Argv: words("CLIENT", "REPLY", "SKIP"), Match: exact}, s, {Argv: words("PING"), Replies: 1, Match: exact}}
@@ -266,6 +250,28 @@ func (g *Generator) special() []Step {
 			argv = append(argv, []byte("COUNT"), []byte(strconv.Itoa(1+g.rng.Intn(30))))
 		}
 		return []Step{{Argv: argv, ScanLoop: true, Match: exact, Replies: 1}}
+	}
+}
+
+// death makes a key that dies, or is born dead, and is seen dead by a read,
+// which removes it.
+func (g *Generator) death() []Step {
+	key := g.key()
+	ms := []byte(strconv.Itoa(1 + g.rng.Intn(3)))
+	die := pick(g.rng, [][][]byte{
+		{[]byte("PEXPIRE"), key, ms},
+		{[]byte("SET"), key, []byte("v"), []byte("PX"), ms},
+		{[]byte("GETEX"), key, []byte("PX"), ms},
+		{[]byte("PSETEX"), key, ms, []byte("v")},
+		{[]byte("SET"), key, []byte("v"), []byte("PXAT"), ms},
+		{[]byte("SET"), key, []byte("v"), []byte("GET"), []byte("EXAT"), ms},
+		{[]byte("GETEX"), key, []byte("EXAT"), ms},
+	})
+	see := pick(g.rng, []string{"GET", "EXISTS", "TTL", "TYPE", "STRLEN", "PERSIST", "GETDEL", "INCR", "EXPIRETIME"})
+	return []Step{
+		{Argv: die, Replies: 1, Match: exact, Wait: 8 * time.Millisecond},
+		{Argv: [][]byte{[]byte(see), key}, Replies: 1, Match: exact},
+		{Argv: [][]byte{[]byte("EXISTS"), key}, Replies: 1, Match: exact},
 	}
 }
 

@@ -91,7 +91,7 @@ func parseTemplate(line string) *template {
 		panic("difftest: no weight: " + line)
 	}
 	t := &template{name: words[1], weight: weight, match: exact, timed: strings.Contains(line, "<sec>") ||
-		strings.Contains(line, "<ms>") || strings.Contains(line, "<at")}
+		strings.Contains(line, "<ms>") || strings.Contains(line, "<at") || strings.Contains(line, "<later")}
 	words = words[1:]
 	for len(words) > 0 && words[len(words)-1][0] == '@' {
 		t.flag(words[len(words)-1][1:])

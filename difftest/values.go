@@ -63,6 +63,10 @@ func (g *Generator) timeOrName(kind string) []byte {
 		return g.edgeOr(8, edges, func() int64 { return 10000 + g.rng.Int63n(10000000) })
 	case "ms":
 		return g.edgeOr(8, edges, func() int64 { return 10000000 + g.rng.Int63n(10000000000) })
+	case "latersec": // not past: SET would make a dead key, which DBSIZE counts until it is removed
+		return g.edgeOr(8, edges, func() int64 { return farAway + g.rng.Int63n(1000000) })
+	case "laterms":
+		return g.edgeOr(8, edges, func() int64 { return farAway*1000 + g.rng.Int63n(1000000000) })
 	case "atsec":
 		return g.edgeOr(6, append(edges, "1", "1000"), func() int64 { return farAway + g.rng.Int63n(1000000) })
 	case "atms":
