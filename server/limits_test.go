@@ -77,6 +77,7 @@ func TestProtectedMode(t *testing.T) {
 // TestNeverReads: a client that sends commands with large replies and reads
 // none costs bounded memory, and others are served.
 func TestNeverReads(t *testing.T) {
+	t.Parallel()
 	f := start(t)
 	other := f.dial()
 	value := string(pattern(10_000))
@@ -125,6 +126,7 @@ func TestReadsLate(t *testing.T) {
 }
 
 func TestOutputLimits(t *testing.T) {
+	t.Parallel()
 	f := start(t, func(o *server.Options) {
 		o.Settings.Output[dispatch.ClassNormal] = server.OutputLimit{Hard: 1 << 20}
 	})
@@ -168,6 +170,7 @@ func TestQueryLimit(t *testing.T) {
 }
 
 func TestIdleTimeout(t *testing.T) {
+	t.Parallel()
 	f := start(t, func(o *server.Options) { o.Settings.Timeout = 1 })
 	c := f.dial()
 	c.do("+PONG\r\n", "ping")
@@ -230,6 +233,7 @@ func TestPause(t *testing.T) {
 
 // TestShutdown stops the server amid pipelines: what was executed was answered.
 func TestShutdown(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 2} {
 		f := start(t, workers(n))
 		var wg sync.WaitGroup
