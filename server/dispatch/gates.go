@@ -80,6 +80,7 @@ func gateExists(x *Executor, _ *Client, p *Pending) resp.Error {
 	}
 	sub := x.e.table.LookupSub(s, p.Argv[1])
 	if sub == nil {
+		p.spec = nil // what is refused counts for no command
 		name := strings.ToUpper(string(cut(p.Argv[0], unknownMaxLen)))
 		return resp.Error("ERR unknown subcommand '" + string(cut(p.Argv[1], unknownMaxLen)) + "'. Try " + name + " HELP.")
 	}

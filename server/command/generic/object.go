@@ -24,7 +24,9 @@ func objectSpecs() []*command.Spec {
 			Name: name, Arity: 3, Keys: command.Key(2, command.KeyRO),
 			ACL: command.CatKeyspace, Group: group, Tips: []string{tipNondetermined},
 			Read: func(c *command.Call, v db.View) error {
-				m, found := v.Meta(c.Args.Key())
+				key := c.Args.Key()
+				v.Probe(key) // counts a hit or miss
+				m, found := v.Meta(key)
 				if !found {
 					c.Reply.Null()
 					return nil
