@@ -106,7 +106,7 @@ func (t *Tx) stretchInPlace(n int) []byte {
 	if r.kind() == kindInt || !c.d.table.Fresh(c.slot) {
 		return nil
 	}
-	if n > narrowMax && r.flags()&flagWide == 0 || r.valAt+n > t.ks.heap.Cap(r.ref) {
+	if n > narrowMax && r.flags()&flagWide == 0 || r.valAt()+n > t.ks.heap.Cap(r.ref) {
 		return nil
 	}
 	old := len(r.val())

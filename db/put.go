@@ -98,13 +98,13 @@ func (t *Tx) overwrite(v *value, at Expiry) bool {
 func (t *Tx) refill(v *value) bool {
 	c := &t.cur
 	n := v.size()
-	if n > narrowMax && c.rec.flags()&flagWide == 0 || !fits(t.ks.heap.Cap(c.rec.ref), c.rec.valAt+n) {
+	if n > narrowMax && c.rec.flags()&flagWide == 0 || !fits(t.ks.heap.Cap(c.rec.ref), c.rec.valAt()+n) {
 		return false
 	}
 	c.rec.setKind(v.typ, v.kind)
 	if v.kind == kindInt {
 		c.rec.setLen(t.ks.heap, 0)
-		c.rec.b = t.ks.heap.Bytes(c.rec.ref, c.rec.valAt+intSize)
+		c.rec.b = t.ks.heap.Bytes(c.rec.ref, c.rec.valAt()+intSize)
 	} else {
 		c.rec.setLen(t.ks.heap, n)
 	}

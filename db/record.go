@@ -22,11 +22,12 @@ import (
 // The narrow form serves keys and values of at most 255 bytes: a 15-byte key
 // with a 32-byte value takes 51 bytes. The value length of a kind whose size
 // is implied is 0.
+//
+// A record value is four words, so that it is kept in registers: where key and
+// value begin is computed when it is asked for.
 type record struct {
-	b     []byte // the record up to the end of its value
-	ref   arena.Ref
-	keyAt int
-	valAt int
+	b   []byte // the record up to the end of its value
+	ref arena.Ref
 }
 
 // kind says how a record's value is stored.
@@ -83,10 +84,20 @@ func openRecord(h *arena.Heap, ref arena.Ref) record {
 	if vlen == 0 {
 		vlen = impliedSize(kind(b[0] >> 4))
 	}
-	keyAt := headerSize(flags)
-	valAt := keyAt + klen
-	return record{b: h.Bytes(ref, valAt+vlen), ref: ref, keyAt: keyAt, valAt: valAt}
+	return record{h.Bytes(ref, headerSize(flags)+klen+vlen), ref}
 }
+
+// keyAt returns where the key begins, keyLen how long it is.
+func (r *record) keyAt() int { return headerSize(r.b[1]) }
+func (r *record) keyLen() int {
+	if r.b[1]&flagWide != 0 {
+		return int(binary.LittleEndian.Uint32(r.b[4:]))
+	}
+	return int(r.b[2])
+}
+
+// valAt returns where the value begins.
+func (r *record) valAt() int { return r.keyAt() + r.keyLen() }
 
 // impliedSize is the size of a value whose length is not written down.
 func impliedSize(k kind) int {
@@ -102,13 +113,13 @@ func impliedSize(k kind) int {
 func (r *record) typ() Type      { return Type(r.b[0] & 15) }
 func (r *record) kind() kind     { return kind(r.b[0] >> 4) }
 func (r *record) flags() uint8   { return r.b[1] }
-func (r *record) key() []byte    { return r.b[r.keyAt:r.valAt:r.valAt] }
-func (r *record) val() []byte    { return r.b[r.valAt:] }
-func (r *record) int() int64     { return int64(binary.LittleEndian.Uint64(r.b[r.valAt:])) }
-func (r *record) setInt(n int64) { binary.LittleEndian.PutUint64(r.b[r.valAt:], uint64(n)) }
+func (r *record) key() []byte    { return r.b[r.keyAt():r.valAt():r.valAt()] }
+func (r *record) val() []byte    { return r.b[r.valAt():] }
+func (r *record) int() int64     { return int64(binary.LittleEndian.Uint64(r.b[r.valAt():])) }
+func (r *record) setInt(n int64) { binary.LittleEndian.PutUint64(r.b[r.valAt():], uint64(n)) }
 
 // handle returns the value's index among the shard's handles.
-func (r *record) handle() uint32 { return binary.LittleEndian.Uint32(r.b[r.valAt:]) }
+func (r *record) handle() uint32 { return binary.LittleEndian.Uint32(r.b[r.valAt():]) }
 
 // expiryAt is where the expiry stands, if there is one.
 func (r *record) expiryAt() int {
@@ -151,7 +162,7 @@ func (r *record) setLen(h *arena.Heap, n int) []byte {
 	} else {
 		r.b[3] = byte(n)
 	}
-	r.b = h.Bytes(r.ref, r.valAt+n)
+	r.b = h.Bytes(r.ref, r.valAt()+n)
 	return r.val()
 }
 
@@ -204,7 +215,7 @@ func newRecord(h *arena.Heap, a *arena.Arena, s *shape) (r record, ok bool) {
 	} else {
 		b[2], b[3] = byte(len(s.key)), byte(vlen)
 	}
-	r = record{b: b, ref: ref, keyAt: keyAt, valAt: valAt}
+	r = record{b, ref}
 	if f&flagExpire != 0 {
 		r.setExpire(s.expire)
 	}
@@ -239,7 +250,7 @@ func (k *keyring) Hash(ref arena.Ref) uint64 {
 }
 
 // setHandle changes the handle.
-func (r *record) setHandle(h uint32) { binary.LittleEndian.PutUint32(r.b[r.valAt:], h) }
+func (r *record) setHandle(h uint32) { binary.LittleEndian.PutUint32(r.b[r.valAt():], h) }
 
 // Key returns the key of the record at ref.
 func (k *keyring) Key(ref arena.Ref) []byte {

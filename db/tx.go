@@ -130,23 +130,24 @@ func (t *Tx) find(key []byte) bool {
 		return true
 	}
 	c.ok = false
-	c.hash = t.hashOf(key)
-	i := c.hash & t.ks.mask
+	hash := t.hashOf(key)
+	i := hash & t.ks.mask
 	if invariants.Enabled {
 		invariants.Assert(t.set.Has(int(i)), "key %q: its shard %d is not locked", key, i)
 	}
-	c.s = &t.ks.shards[i]
-	c.d = c.s.dbs[t.db].Load()
-	if c.d == nil {
+	s := &t.ks.shards[i]
+	d := s.dbs[t.db].Load()
+	c.s, c.d, c.hash = s, d, hash
+	if d == nil {
 		return false
 	}
-	slot, ok := c.d.table.Find(c.hash, key)
+	slot, ok := d.table.Find(hash, key)
 	if !ok {
 		return false
 	}
-	c.slot, c.ok = slot, true
-	c.rec = c.s.openRecord(c.d.table.Ref(slot))
-	if c.rec.flags()&flagExpire != 0 && t.now > c.rec.expire() {
+	rec := openRecord(t.ks.heap, d.table.Ref(slot))
+	c.slot, c.rec, c.ok = slot, rec, true
+	if rec.expired(t.now) {
 		t.expireFound(key)
 		return false
 	}
@@ -211,35 +212,45 @@ func (t *Tx) Now() Millis { return t.now }
 func (t *Tx) Rand() uint64 { return t.rnd.Uint64() }
 
 // String returns the string at key.
-func (t *Tx) String(key []byte) (Str, bool, error) {
+func (t *Tx) String(key []byte) (s Str, found bool, err error) {
 	if !t.lookup(key) {
-		return Str{}, false, nil
+		return s, false, nil
 	}
-	return t.str()
+	found = t.str(&s)
+	if !found {
+		err = ErrWrongType
+	}
+	return s, found, err
 }
 
 // Current is String without counting a hit or miss.
-func (t *Tx) Current(key []byte) (Str, bool, error) {
+func (t *Tx) Current(key []byte) (s Str, found bool, err error) {
 	if !t.access(key) {
-		return Str{}, false, nil
+		return s, false, nil
 	}
-	return t.str()
+	found = t.str(&s)
+	if !found {
+		err = ErrWrongType
+	}
+	return s, found, err
 }
 
-// str returns the value at t.cur.
-func (t *Tx) str() (Str, bool, error) {
-	c := &t.cur
-	if c.rec.typ() != TypeString {
-		return Str{}, false, ErrWrongType
+// str writes the value at t.cur to s; false if it is no string.
+func (t *Tx) str(s *Str) bool {
+	r := &t.cur.rec
+	if r.typ() != TypeString {
+		return false
 	}
-	switch c.rec.kind() {
+	switch r.kind() {
 	case kindInt:
-		return Str{N: c.rec.int(), IsInt: true}, true, nil
+		s.N, s.IsInt = r.int(), true
 	case kindBig:
-		b := c.s.handles.big(c.rec.handle())
-		return Str{B: b.Bytes(), Big: b}, true, nil
+		s.Big = t.cur.s.handles.big(r.handle())
+		s.B = s.Big.Bytes()
+	default:
+		s.B = r.val()
 	}
-	return Str{B: c.rec.val()}, true, nil
+	return true
 }
 
 // Type returns the key's type without counting an access.

@@ -60,7 +60,7 @@ func (t *Table) visitHome(e entry, prefix, home uint64, fn func(Slot)) {
 		for m := occupied(b[0]); m != 0; m &= m - 1 {
 			i := slotOf(m)
 			if hash := t.keys.Hash(refOf(b[(1+i)&7])); e.home(hash) == home {
-				fn(Slot{b, hash, uint8(at), uint8(i), true})
+				fn(newSlot(b, hash, at, i, wholeHash))
 			}
 		}
 		if b[0]>>overflowShift == 0 {
@@ -104,7 +104,7 @@ func (t *Table) sampleBucket(hash uint64, e entry, at, skip uint64, n int, fn fu
 	b := t.bucket(e, at)
 	seen := 0
 	for m := occupied(b[0]) >> (8 * skip) << (8 * skip); m != 0 && seen < n; m &= m - 1 {
-		fn(Slot{b: b, hash: hash, at: uint8(at), i: uint8(slotOf(m))})
+		fn(newSlot(b, hash, at, slotOf(m), 0))
 		seen++
 	}
 	return seen
@@ -125,7 +125,7 @@ func (t *Table) Random(rand func() uint64) (Slot, bool) {
 		at, slot := r>>segmentBits&e.mask(), r&7
 		b := t.bucket(e, at)
 		if i&(d.step(e)-1) == 0 && slot < bucketSlots && b[0]>>(8*slot)&0xff != 0 {
-			return Slot{b: b, hash: d.hash(i), at: uint8(at), i: uint8(slot)}, true
+			return newSlot(b, d.hash(i), at, int(slot), 0), true
 		}
 	}
 	var out Slot
@@ -172,6 +172,6 @@ func (t *Table) WalkFrom(cursor uint64, limit int, fn func(Slot)) uint64 {
 func (t *Table) walkBucket(hash, at uint64, fn func(Slot)) {
 	d := t.dir.Load()
 	for m := occupied(t.bucket(d.at(hash), at)[0]); m != 0; m &= m - 1 {
-		fn(Slot{b: t.bucket(t.dir.Load().at(hash), at), hash: hash, at: uint8(at), i: uint8(slotOf(m))})
+		fn(newSlot(t.bucket(t.dir.Load().at(hash), at), hash, at, slotOf(m), 0))
 	}
 }

@@ -89,7 +89,7 @@ func (t *Table) Fresh(s Slot) bool {
 	if t.guard < t.epochs.oldest {
 		return true
 	}
-	return !t.shared && t.dir.Load().at(s.hash).owned() && s.b[1+s.i]&freshBit != 0
+	return !t.shared && t.dir.Load().at(s.hash).owned() && *s.word()&freshBit != 0
 }
 
 // writable makes the segment of a hash one that no snapshot sees and returns its entry.

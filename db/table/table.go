@@ -84,10 +84,23 @@ type Table struct {
 type Slot struct {
 	b     *bucket
 	hash  uint64 // the record's, or only as much of it as leads to the segment
-	at    uint8  // bucket in the segment
-	i     uint8  // slot in the bucket
-	whole bool   // hash is all the record's
+	place uint32 // see newSlot; in one word, so that a Slot is kept in registers
 }
+
+// wholeHash marks a Slot whose hash is all the record's.
+const wholeHash = 1 << 31
+
+// newSlot returns slot i of b, which is bucket at of its segment.
+func newSlot(b *bucket, hash, at uint64, i int, flags uint32) Slot {
+	return Slot{b, hash, uint32(at)<<3 | uint32(i)&7 | flags}
+}
+
+// word is the slot itself.
+func (s Slot) word() *uint64 { return &s.b[1+s.place&7] }
+
+// i is the slot's number in its bucket, at the bucket's in its segment.
+func (s Slot) i() uint32  { return s.place & 7 }
+func (s Slot) at() uint64 { return uint64(s.place &^ wholeHash >> 3) }
 
 // New returns an empty table; it allocates nothing before the first Insert. Segments
 // are blocks of a.
@@ -111,15 +124,15 @@ func (t *Table) DirSize() int64 {
 }
 
 // Ref returns the record at a slot.
-func (t *Table) Ref(s Slot) arena.Ref { return refOf(s.b[1+s.i]) }
+func (t *Table) Ref(s Slot) arena.Ref { return refOf(*s.word()) }
 
 // Clock returns the access clock at a slot.
-func (t *Table) Clock(s Slot) uint32 { return uint32(s.b[1+s.i] >> clockShift) }
+func (t *Table) Clock(s Slot) uint32 { return uint32(*s.word() >> clockShift) }
 
 // SetClock sets the access clock, of which 24 bits are kept. It does so even in a
 // segment that a snapshot sees: the clock is not part of what it promises.
 func (t *Table) SetClock(s Slot, clock uint32) {
-	p := &s.b[1+s.i]
+	p := s.word()
 	*p = *p&(1<<clockShift-1) | uint64(clock)<<clockShift
 }
 
@@ -141,7 +154,7 @@ func (t *Table) Find(hash uint64, key []byte) (Slot, bool) {
 		for m := match(b[0], pattern); m != 0; m &= m - 1 {
 			i := slotOf(m)
 			if t.keys.Equal(refOf(b[(1+i)&7]), key) {
-				return Slot{b, hash, uint8(at), uint8(i), true}, true
+				return newSlot(b, hash, at, i, wholeHash), true
 			}
 		}
 		if b[0]>>overflowShift == 0 {
@@ -164,7 +177,7 @@ func (t *Table) FindHash(hash uint64, fn func(Slot) bool) {
 	for step := uint64(1); step <= mask+1; step++ {
 		b := t.bucket(e, at)
 		for m := match(b[0], pattern); m != 0; m &= m - 1 {
-			if !fn(Slot{b, hash, uint8(at), uint8(slotOf(m)), true}) {
+			if !fn(newSlot(b, hash, at, slotOf(m), wholeHash)) {
 				return
 			}
 		}
@@ -226,7 +239,7 @@ func (t *Table) put(e entry, hash, at uint64, ref arena.Ref, clock uint32) Slot 
 	t.len++
 	word := uint64(ref) | freshBit | uint64(clock)<<clockShift
 	b, i := t.place(e, hash, at, word)
-	return Slot{b, hash, uint8(at), uint8(i), true}
+	return newSlot(b, hash, at, i, wholeHash)
 }
 
 // place writes a slot's word into bucket at, which has room, and counts the record
@@ -249,26 +262,26 @@ func (t *Table) place(e entry, hash, at, word uint64) (*bucket, int) {
 // not Fresh.
 func (t *Table) SetRef(s Slot, ref arena.Ref) Slot {
 	if t.guard >= t.epochs.oldest {
-		s.b = t.bucket(t.writable(s.hash), uint64(s.at))
+		s.b = t.bucket(t.writable(s.hash), s.at())
 	}
-	p := &s.b[1+s.i]
+	p := s.word()
 	*p = *p&^(1<<clockShift-1) | uint64(ref) | freshBit
 	return s
 }
 
 // Delete removes the record at a slot from the table. It is the caller's then, as with SetRef.
 func (t *Table) Delete(s Slot) {
-	if !s.whole {
+	if s.place&wholeHash == 0 {
 		s.hash = t.keys.Hash(t.Ref(s))
 	}
 	e := t.dir.Load().at(s.hash)
 	if t.guard >= t.epochs.oldest {
 		e = t.writable(s.hash)
-		s.b = t.bucket(e, uint64(s.at))
+		s.b = t.bucket(e, s.at())
 	}
-	s.b[0] &^= 0xff << (8 * s.i)
-	s.b[1+s.i] = 0
-	for p, step := e.home(s.hash), uint64(1); p != uint64(s.at); p, step = (p+step)&e.mask(), step+1 {
+	s.b[0] &^= 0xff << (8 * s.i())
+	*s.word() = 0
+	for p, step := e.home(s.hash), uint64(1); p != s.at(); p, step = (p+step)&e.mask(), step+1 {
 		if b := t.bucket(e, p); b[0]>>overflowShift != overflowMax {
 			b[0] -= 1 << overflowShift
 		}
