@@ -72,8 +72,8 @@ func replicationTable() []*Directive {
 		oneOf("propagation-error-behavior", "ignore", 0, noReplication, "ignore", "panic", "panic-on-replicas"),
 		yesNo("replica-ignore-disk-write-errors", false, 0, noReplication),
 		yesNo("replica-lazy-flush", false, 0, noReplication).also("slave-lazy-flush"),
-		number("min-replicas-to-write", "0", 0, maxInt32, 0, noReplication).also("min-slaves-to-write"),
-		number("min-replicas-max-lag", "10", 0, maxInt32, 0, noReplication).also("min-slaves-max-lag"),
+		number("min-replicas-to-write", "0", 0, maxInt32, 0, "").also("min-slaves-to-write"),
+		number("min-replicas-max-lag", "10", 0, maxInt32, 0, "").also("min-slaves-max-lag"),
 		text("replica-announce-ip", "", 0, noReplication).also("slave-announce-ip"),
 		number("replica-announce-port", "0", 0, 65535, 0, noReplication).also("slave-announce-port"),
 	}

@@ -65,6 +65,8 @@ type Options struct {
 type Settings struct {
 	// RequirePass is the default user's password; none if empty.
 	RequirePass string
+	// MinReplicas is how many replicas must be there for a write to be taken.
+	MinReplicas int64
 }
 
 // Clock tells the time. Its methods are called by many goroutines.
@@ -104,6 +106,7 @@ const (
 	statePauseAll                // CLIENT PAUSE ALL
 	statePauseWrites             // CLIENT PAUSE WRITE
 	stateLoading                 // a data set is being loaded
+	stateNoReplicas              // writes want more replicas than there are
 )
 
 // New builds an engine. It installs the keyspace's hooks: nobody may use the
@@ -152,6 +155,7 @@ func (e *Engine) Configure(change func(*Settings)) {
 	}
 	change(&s)
 	e.settings.Store(&s)
+	e.setState(stateNoReplicas, s.MinReplicas > 0)
 }
 
 // SetLoading says that a data set is being loaded, or no longer.

@@ -13,6 +13,7 @@ import (
 const (
 	errInternal   resp.Error = "ERR internal error"
 	errNoMulti    resp.Error = "ERR Command not allowed inside a transaction"
+	errNoReplicas resp.Error = "NOREPLICAS Not enough good replicas to write."
 	errUnblocked  resp.Error = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 	abortBecause             = "EXECABORT Transaction discarded because of: "
 	unknownMaxLen            = 128 // bytes of a name or of arguments that an error repeats
@@ -22,7 +23,7 @@ const (
 type gate func(x *Executor, c *Client, p *Pending) resp.Error
 
 // gates are asked in this order.
-var gates = [...]gate{gateExists, gateArity, gateAuth, gateNoMulti, gateMemory, gateLoading}
+var gates = [...]gate{gateExists, gateArity, gateAuth, gateNoMulti, gateMemory, gateReplicas, gateLoading}
 
 // throughGates takes a command the long way: gates, pause, MULTI queue, run.
 func (x *Executor) throughGates(p *Pending, c *Client) {
@@ -122,6 +123,18 @@ func gateMemory(x *Executor, c *Client, p *Pending) resp.Error {
 	}
 	if denied {
 		return resp.ErrOOM
+	}
+	return ""
+}
+
+// gateReplicas refuses what writes while fewer replicas are there than writes
+// want; there is no replication, so while any is wanted.
+func gateReplicas(x *Executor, c *Client, p *Pending) resp.Error {
+	if x.e.state.Load()&stateNoReplicas == 0 {
+		return ""
+	}
+	if p.spec.IsWrite() || p.spec == x.e.exec && c.mode&modeMulti != 0 && c.multi.write {
+		return errNoReplicas
 	}
 	return ""
 }

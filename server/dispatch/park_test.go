@@ -13,6 +13,7 @@ import (
 	"heddle/server/command/generic"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
+	"heddle/server/dispatch"
 )
 
 // testFamily has commands that only tests need: AWAIT key [key ...] ms takes
@@ -355,6 +356,22 @@ func TestLoadingGate(t *testing.T) {
 	e.Do("echo x").Want("$1\r\nx\r\n")
 	e.Engine.SetLoading(false)
 	e.Do("get k").Want("$-1\r\n")
+}
+
+func TestReplicasGate(t *testing.T) {
+	e := newEnv(t)
+	want := func(n int64) {
+		e.Engine.Configure(func(s *dispatch.Settings) { s.MinReplicas = n })
+	}
+	e.Do("set a 1").OK()
+	e.Do("multi").OK()
+	e.Do("incr a")
+	want(1)
+	e.Do("exec").WantError("EXECABORT Transaction discarded because of: NOREPLICAS Not enough good replicas to write.")
+	e.Do("set a 2").WantError("NOREPLICAS Not enough good replicas to write.")
+	e.Do("get a").WantText(`"1"`)
+	want(0)
+	e.Do("set a 2").OK()
 }
 
 func TestStatistics(t *testing.T) {

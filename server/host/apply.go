@@ -45,7 +45,11 @@ func clientMemory(c *config.Store) int64 {
 
 // EngineSettings are what a configuration means to dispatch.
 func EngineSettings(c *config.Store) dispatch.Settings {
-	return dispatch.Settings{RequirePass: c.String("requirepass")}
+	s := dispatch.Settings{RequirePass: c.String("requirepass")}
+	if c.Int("min-replicas-max-lag") > 0 {
+		s.MinReplicas = c.Int("min-replicas-to-write")
+	}
+	return s
 }
 
 // KeyspaceSettings are what a configuration means to the keyspace.
@@ -202,7 +206,7 @@ func (h *Host) follow() {
 	c.OnChange(h.applyKeyspace, "maxmemory", "maxmemory-policy", "maxmemory-samples", "lfu-log-factor", "lfu-decay-time")
 	c.OnChange(func() {
 		h.Engine.Configure(func(s *dispatch.Settings) { *s = EngineSettings(c) })
-	}, "requirepass")
+	}, "requirepass", "min-replicas-to-write", "min-replicas-max-lag")
 	c.OnChange(h.applyStats, "slowlog-log-slower-than", "slowlog-max-len", "latency-monitor-threshold", "latency-tracking")
 	c.OnChange(h.applyLogLevel, "loglevel")
 	c.OnChange(h.applyTitle, "proc-title-template")
