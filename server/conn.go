@@ -41,6 +41,7 @@ type conn struct {
 	// housekeeping last looked.
 	window int32
 	grew   bool
+	share  int32 // commands it may run in the next turn; 0: as any
 
 	lastRead int64 // when the peer or we last did something, in seconds
 	softAt   int64 // since when the soft output limit is exceeded; 0: it is not

@@ -28,7 +28,7 @@ const (
 // readable reads a connection's socket once.
 func (w *worker) readable(c *conn) {
 	switch {
-	case c.state&(stateBatch|stateEOF) != 0:
+	case c.state&stateEOF != 0:
 	case c.state&stateClosing != 0:
 		w.discard(c)
 	case c.big != nil && c.bigHave < c.big.Len():
@@ -191,9 +191,16 @@ func (w *worker) parseOwn(c *conn) {
 // parse adds the whole commands of a connection's input to the batch.
 func (w *worker) parse(c *conn) {
 	b := &c.batch
-	limits, single := w.limits, false
-	if !c.client.Authenticated() {
-		limits, single = w.limitsUnauth, true
+	limits, share := w.limits, int32(commandsTurn)
+	switch {
+	case !c.client.Authenticated():
+		limits, share = w.limitsUnauth, 1
+	case c.share > 0:
+		if share = c.share; share < commandsTurn {
+			c.share = 2 * share
+		} else {
+			c.share, share = 0, commandsTurn
+		}
 	}
 	c.reader.Limits = limits
 	c.state |= stateBatch
@@ -202,7 +209,7 @@ func (w *worker) parse(c *conn) {
 	b.parsed, b.first, b.count, b.more, b.problem = 0, int32(len(w.batch)), 0, false, nil
 	in, pos := b.input, 0
 	for pos < len(in) {
-		if b.count == commandsTurn || single && b.count == 1 {
+		if b.count == share {
 			b.more = true
 			break
 		}
@@ -326,7 +333,8 @@ func poison(b []byte) {
 }
 
 // undone returns where the first command stands that was not run, since an
-// earlier one blocks or closes the connection. The reader starts over there.
+// earlier one blocks or closes the connection, or has a large reply. The reader
+// starts over there, and goes less far the next time.
 func (w *worker) undone(c *conn) int {
 	b := &c.batch
 	c.reader.Reset()
@@ -335,6 +343,7 @@ func (w *worker) undone(c *conn) int {
 		if w.batch[i].Done {
 			continue
 		}
+		c.share = 2 * max(i-b.first, 1)
 		if i == b.first {
 			return 0
 		}

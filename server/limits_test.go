@@ -535,3 +535,23 @@ func TestNoDescriptors(t *testing.T) {
 		t.Errorf("the log says %q", f.log.lines)
 	}
 }
+
+// TestLargeReplies: a pipeline of commands with large replies does not pile up
+// all of them before the first is sent.
+func TestLargeReplies(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	c := f.dial()
+	big := string(pattern(200_000))
+	c.do("+OK\r\n", "set", "k", big)
+	n := 400
+	most := int64(0)
+	go func() { _, _ = c.Write(bytes.Repeat(append(cmd("getrange", "k", "0", "-1"), cmd("ping")...), n)) }()
+	for range n {
+		c.want(bulk(big), "+PONG\r\n")
+		most = max(most, f.ClientMemory())
+	}
+	if most > 40<<20 {
+		t.Errorf("%d MB of client memory", most>>20)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"heddle/db/invariants"
 	"heddle/resp"
 	"heddle/server/dispatch"
 	"heddle/server/poll"
@@ -203,9 +204,13 @@ func (w *worker) find(token uint64) *conn {
 
 func (c *conn) token() uint64 { return uint64(c.gen)<<32 | uint64(c.slot) }
 
-// ready serves an event of a connection.
+// ready serves an event of a connection. One whose commands are in the batch is
+// left alone, since they stand in its memory: the event comes again.
 func (w *worker) ready(c *conn, what poll.Event) {
-	if what&(poll.Hup|poll.Error) != 0 && c.want&poll.In == 0 && c.state&stateBatch == 0 {
+	if c.state&stateBatch != 0 {
+		return
+	}
+	if what&(poll.Hup|poll.Error) != 0 && c.want&poll.In == 0 {
 		w.close(c)
 		return
 	}
@@ -289,6 +294,7 @@ func (w *worker) close(c *conn) {
 	if c.state&stateClosed != 0 {
 		return
 	}
+	invariants.Assert(c.state&stateBatch == 0, "a connection with commands in the batch is closed")
 	c.state |= stateClosed
 	if c.state&stateLinger != 0 {
 		w.lingering--

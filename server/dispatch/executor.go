@@ -22,7 +22,8 @@ type Pending struct {
 	BigAt int
 	// Done says that the command was taken: it ran, was queued or refused, or
 	// its client is now Blocked by it. Otherwise an earlier command blocked or
-	// closed the client, and the command must be offered again later.
+	// closed the client, or its replies must be sent first, and the command must
+	// be offered again later.
 	Done bool
 
 	spec  *command.Spec
@@ -36,6 +37,11 @@ type keyRef struct {
 	at   int32 // index in argv
 	hash uint64
 }
+
+// replyBound is how many bytes of replies a client may have unsent before its
+// further commands are left for the next batch, so that a pipeline of commands
+// with large replies does not pile them all up.
+const replyBound = 1 << 20
 
 // sharedRun is how many quick commands of a kind share a clock reading.
 const sharedRun = 16
@@ -211,7 +217,7 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 	for ; next < len(batch); next++ {
 		p := &batch[next]
 		c := p.Client
-		if c.mode&(modeBlocked|modeClosing|modeGone) != 0 {
+		if c.mode&(modeBlocked|modeClosing|modeGone) != 0 || c.w.Len() >= replyBound {
 			continue
 		}
 		p.Done = true
