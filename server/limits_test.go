@@ -378,7 +378,7 @@ func rss(t *testing.T, pid int) int {
 }
 
 // rawDial connects with as little memory of our own as possible.
-func rawDial(t *testing.T, port int) int {
+func rawDial(t testing.TB, port int) int {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
