@@ -170,11 +170,12 @@ func (s *server) version() string {
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(time.Second))
 	fmt.Fprintf(c, "INFO server\r\n")
-	for in := bufio.NewScanner(c); in.Scan(); {
-		for _, field := range []string{"heddle_version:", "redis_version:"} {
-			if v, ok := strings.CutPrefix(in.Text(), field); ok {
-				return v
-			}
+	info := make([]byte, 1<<16)
+	n, _ := c.Read(info)
+	for _, field := range []string{"heddle_version:", "redis_version:"} {
+		if _, after, ok := strings.Cut(string(info[:n]), field); ok {
+			version, _, _ := strings.Cut(after, "\r\n")
+			return version
 		}
 	}
 	return ""
