@@ -73,6 +73,7 @@ type Executor struct {
 	mark   resp.Mark  // where the reply of the command begins
 	failed bool       // the command answered an error
 	muted  bool       // CLIENT REPLY was said since the last check
+	lent   *db.Big    // the command's Big, held until nobody looks at its arguments
 
 	argv    [][]byte  // of the queued commands, while EXEC runs them
 	queued  []Pending // those commands
@@ -82,10 +83,12 @@ type Executor struct {
 
 // NewExecutor returns an executor for one goroutine.
 func (e *Engine) NewExecutor() *Executor {
-	return &Executor{
+	x := &Executor{
 		e: e, ks: e.ks, plans: e.plans,
 		tx: e.ks.NewTx(), toucher: e.ks.NewToucher(), rec: e.stats.NewRecorder(),
 	}
+	x.call.SetLogged(e.oplog != nil)
+	return x
 }
 
 // Recorder is the executor's statistics: the worker counts its own in there,
@@ -217,7 +220,7 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 	for ; next < len(batch); next++ {
 		p := &batch[next]
 		c := p.Client
-		if c.mode&(modeBlocked|modeClosing|modeGone) != 0 || c.w.Len() >= replyBound {
+		if c.mode&(modeBlocked|modeClosing|modeGone) != 0 || c.w.Len() >= replyBound && p.Big == nil {
 			continue
 		}
 		p.Done = true
@@ -269,6 +272,9 @@ func (x *Executor) panicked(p *Pending, r any) {
 		set := x.held
 		x.held = 0
 		x.ks.Unlock(set)
+	}
+	if x.lent != nil {
+		x.dropBig(p)
 	}
 	x.effects = x.effects[:0]
 	if c.mode&modeExec != 0 {
