@@ -44,7 +44,7 @@ func (w *worker) accept(l *listener) {
 		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINVAL): // none left; no longer listening
 			return
 		default:
-			w.log(Warning, "Accepting client connection: accept: %v", err)
+			w.acceptFailed(err, "")
 			return
 		}
 	}
@@ -107,13 +107,18 @@ func (w *worker) refuse(fd int, text string) {
 	_ = unix.Close(fd)
 }
 
+// acceptFailed logs, at most once a second, that accepting did not work.
+func (w *worker) acceptFailed(err error, advice string) {
+	if w.now != w.acceptLog {
+		w.acceptLog = w.now
+		w.log(Warning, "Accepting client connection: accept: %s%s", upperFirst(err.Error()), advice)
+	}
+}
+
 // noFiles gets rid of a connection for which there is no descriptor, by means
 // of a spare one: left where it is, it would keep the listener ready for ever.
 func (w *worker) noFiles(l *listener, err error) {
-	if w.now != w.lastEMF {
-		w.lastEMF = w.now
-		w.log(Warning, "Accepting client connection: accept: %s: raise the limit of open files or lower maxclients", upperFirst(err.Error()))
-	}
+	w.acceptFailed(err, ": raise the limit of open files or lower maxclients")
 	w.closeSpare()
 	if fd, _, err := unix.Accept4(l.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC); err == nil {
 		w.rec.ConnectionsReceived++

@@ -227,6 +227,8 @@ func (w *worker) parse(c *conn) {
 		}
 		if room := cap(w.args) - len(w.args); len(args) <= room {
 			w.args = w.args[:len(w.args)+len(args)]
+		} else {
+			w.outsized = true
 		}
 		w.add(c.client, args)
 		w.ends = append(w.ends, int32(pos))
@@ -271,6 +273,10 @@ func (w *worker) run() {
 	w.x.RunBatch(w.batch)
 	for _, c := range w.joined {
 		w.settle(c)
+	}
+	if w.outsized {
+		clear(w.batch[:cap(w.batch)]) // they lead to arguments of any number
+		w.outsized = false
 	}
 	w.batch, w.ends, w.joined = w.batch[:0], w.ends[:0], w.joined[:0]
 	w.args, w.used = w.args[:0], 0

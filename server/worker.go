@@ -27,12 +27,13 @@ type worker struct {
 
 	// The batch that is being made: the commands, where each ends within its
 	// connection's input, their arguments, the connections in it.
-	batch  []dispatch.Pending
-	ends   []int32
-	args   [][]byte
-	joined []*conn
-	shared []byte // what sockets are read into; used: how much the batch holds
-	used   int
+	batch    []dispatch.Pending
+	ends     []int32
+	args     [][]byte
+	joined   []*conn
+	shared   []byte // what sockets are read into; used: how much the batch holds
+	used     int
+	outsized bool // a command had more arguments than args has room for
 
 	dirties     []*conn
 	agains      []*conn
@@ -48,7 +49,7 @@ type worker struct {
 	waits      uint32
 	pollMisses int   // polls in vain in a row
 	nextCheck  int   // the slot where housekeeping goes on
-	lastEMF    int64 // when the lack of descriptors was last logged
+	acceptLog  int64 // when a failure to accept was last logged
 
 	set          *Settings // as of this turn
 	limits       *resp.Limits
