@@ -29,6 +29,7 @@ type Call struct {
 	silent   bool
 	wait     db.Millis
 	waiting  bool
+	aside    func(*resp.Writer)
 }
 
 // Start prepares the call for a command. Dispatch calls it; handlers do not.
@@ -135,6 +136,26 @@ var ErrParked = errors.New("command parked")
 func (c *Call) Wait(timeout db.Millis) error {
 	c.wait, c.waiting = timeout, true
 	return ErrParked
+}
+
+// ErrAside is what Aside returns; it is no error reply.
+var ErrAside = errors.New("command runs aside")
+
+// Aside lets a Control command that reads much, and without locks (a snapshot),
+// go on in a goroutine of its own, so that other clients of its thread do not
+// wait. A handler ends with `return c.Aside(fn)`, having replied nothing; fn
+// writes the reply. It must keep nothing of the call: its arguments are gone by
+// then. Inside EXEC fn runs at once.
+func (c *Call) Aside(fn func(*resp.Writer)) error {
+	c.aside = fn
+	return ErrAside
+}
+
+// TakeAside returns what was given to Aside. Dispatch calls it; handlers do not.
+func (c *Call) TakeAside() func(*resp.Writer) {
+	fn := c.aside
+	c.aside = nil
+	return fn
 }
 
 // Waiting returns the timeout given to Wait and whether Wait was called.

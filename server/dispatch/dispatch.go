@@ -98,6 +98,7 @@ type Engine struct {
 	waiters  waiters
 	pause    pause
 	monitors monitors
+	asides   sync.WaitGroup // commands that run aside
 }
 
 // The bits of Engine.state.

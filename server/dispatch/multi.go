@@ -217,6 +217,8 @@ func (x *Executor) runQueued(p *Pending, c *Client) {
 	}
 	switch {
 	case err == nil:
+	case errors.Is(err, command.ErrAside):
+		x.call.TakeAside()(c.w)
 	case errors.Is(err, command.ErrParked):
 		c.w.Rewind(m)
 		s.OnTimeout(c.w)

@@ -6,14 +6,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"heddle/resp"
 	"heddle/server/command"
 )
 
 // A command that cannot go on is parked: its arguments are copied, its client
 // is Blocked, and it runs again later, from its client's goroutine. There are
-// two reasons to park. A blocking command waits for one of its keys to be
+// three reasons to park. A blocking command waits for one of its keys to be
 // written, in line with the others that wait for it. A command that CLIENT
-// PAUSE holds back waits for the end of the pause.
+// PAUSE holds back waits for the end of the pause. A command that went aside
+// (aside.go) waits for its own goroutine.
 //
 // Who waits for a key stands in line in the order in which they came. A write
 // to the key wakes the first. When that one has run again, whether it was
@@ -22,10 +24,12 @@ import (
 
 // parked is a command that waits.
 type parked struct {
-	c      *Client
-	spec   *command.Spec
-	argv   [][]byte
-	paused bool // by CLIENT PAUSE, else for keys
+	c     *Client
+	spec  *command.Spec
+	argv  [][]byte
+	why   why
+	began int64        // when a command that went aside began, by the monotonic clock
+	reply *resp.Writer // of that command, once it is done
 
 	seq     int64 // the place in line
 	keys    []waitKey
@@ -37,6 +41,15 @@ type parked struct {
 	turns []waitKey
 	told  bool
 }
+
+// why says what a command is parked for.
+type why uint8
+
+const (
+	forKeys why = iota
+	forPause
+	forItself // it went aside
+)
 
 // What ended the wait, if not its turn.
 const (
@@ -153,7 +166,7 @@ func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 	if c.parked != nil {
 		return
 	}
-	k := x.hold(p, c, false)
+	k := x.hold(p, c, forKeys)
 	for _, ref := range x.keys[p.first : p.first+p.count] {
 		key := waitKey{c.db, string(p.Argv[ref.at])}
 		if !slices.Contains(k.keys, key) {
@@ -169,20 +182,22 @@ func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 }
 
 // hold copies a command for later and blocks its client.
-func (x *Executor) hold(p *Pending, c *Client, paused bool) *parked {
-	k := &parked{c: c, spec: p.spec, argv: clone(p.Argv), paused: paused}
+func (x *Executor) hold(p *Pending, c *Client, w why) *parked {
+	k := &parked{c: c, spec: p.spec, argv: clone(p.Argv), why: w}
 	x.release(p)
 	c.parked = k
 	c.mode |= modeBlocked
 	c.publish(p.spec)
-	x.e.waiters.blocked.Add(1)
-	c.shown.parked.Store(k)
+	if w != forItself {
+		x.e.waiters.blocked.Add(1)
+		c.shown.parked.Store(k)
+	}
 	return k
 }
 
 // end ends the wait for keys from any goroutine; false if it had ended before.
 func (k *parked) end(outcome int32) bool {
-	if k.paused || !k.outcome.CompareAndSwap(waitGoesOn, outcome) {
+	if k.why != forKeys || !k.outcome.CompareAndSwap(waitGoesOn, outcome) {
 		return false
 	}
 	k.post()
@@ -197,9 +212,12 @@ func (c *Client) unpark() *parked {
 	}
 	c.parked = nil
 	c.mode &^= modeBlocked
+	if k.why == forItself {
+		return k
+	}
 	c.shown.parked.Store(nil)
 	c.e.waiters.blocked.Add(-1)
-	if k.paused {
+	if k.why == forPause {
 		c.e.pause.leave(k)
 	} else {
 		c.e.waiters.leave(k)
@@ -225,7 +243,9 @@ func (x *Executor) resume(k *parked) {
 	x.keys = x.keys[:0]
 	x.mark = c.w.Mark()
 	switch {
-	case k.paused:
+	case k.why == forItself:
+		x.land(k, c)
+	case k.why == forPause:
 		if x.holds(c, k.spec) {
 			x.e.pause.join(k)
 			return

@@ -18,7 +18,8 @@ import (
 
 // testFamily has commands that only tests need: AWAIT key [key ...] ms takes
 // the first string that is there, or waits for one; FAULT panics; ODD fails
-// with an error that has no reply; SAY replies and then fails.
+// with an error that has no reply; SAY replies and then fails;
+// ASIDE counts the keys in a goroutine of its own.
 func testFamily() command.Family {
 	return command.Family{Name: "test", Specs: []*command.Spec{
 		{
@@ -29,6 +30,17 @@ func testFamily() command.Family {
 			c.Reply.Array(3)
 			_ = tx.SetString(c.Args.Key(), []byte("x"), db.NoExpiry)
 			panic("at fault")
+		}},
+		{Name: "aside", Arity: 2, Group: "test", Control: func(c *command.Call, s command.Session) error {
+			word, ks, db := string(c.Args.Bytes()), s.Keyspace(), s.DB()
+			return c.Aside(func(w *resp.Writer) {
+				w.Map(1)
+				w.BulkString(word)
+				if word == "fault" {
+					panic("at fault")
+				}
+				w.Int(ks.Len(db))
+			})
 		}},
 		{Name: "odd", Arity: 1, Group: "test", Control: func(*command.Call, command.Session) error { return errors.New("odd") }},
 		{Name: "say", Arity: 1, Group: "test", Control: func(c *command.Call, _ command.Session) error {

@@ -33,7 +33,7 @@ func (x *Executor) holds(c *Client, s *command.Spec) bool {
 
 // postpone holds a command until the pause is over.
 func (x *Executor) postpone(p *Pending, c *Client) {
-	x.e.pause.join(x.hold(p, c, true))
+	x.e.pause.join(x.hold(p, c, forPause))
 }
 
 // join adds a held command; if the pause is over already it goes on at once.

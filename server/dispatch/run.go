@@ -18,7 +18,7 @@ func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
 	}
 	x.call.Start(s, p.Argv, c.w)
 	if p.Big != nil {
-		x.call.SetBig(p.BigAt, p.Big)
+		x.lend(p)
 	}
 	set := db.LockSet(1) << uint(x.ks.ShardOf(p.hash))
 	x.lock(c, set, s.Write != nil)
@@ -28,18 +28,29 @@ func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
 		x.fail(c, err)
 	}
 	x.unlock()
-	if p.Big != nil {
+	x.count(s, p.Argv, c)
+	if x.lent != nil {
 		x.dropBig(p)
 	}
-	x.count(s, p.Argv, c)
 }
 
-// dropBig releases the memory of an argument that the handler did not adopt.
+// lend lets the handler take over the memory of a large argument. A reference is
+// kept meanwhile: the slow log and MONITOR look at the arguments when the locks
+// are given back, and others may have deleted the value by then.
+func (x *Executor) lend(p *Pending) {
+	x.call.SetBig(p.BigAt, p.Big)
+	p.Big.Retain()
+	x.lent = p.Big
+}
+
+// dropBig releases what lend kept, and the argument itself if the handler did
+// not take it over. A command that was parked has given that back.
 func (x *Executor) dropBig(p *Pending) {
-	p.Big = nil
-	if b := x.call.Big(); b != nil {
+	if b := x.call.Big(); b != nil && p.Big != nil {
 		b.Release()
 	}
+	x.lent.Release()
+	p.Big, x.lent = nil, nil
 }
 
 // lock takes the shards of a set and opens the transaction.
@@ -76,18 +87,18 @@ func (x *Executor) runLong(p *Pending, c *Client) {
 	s := p.spec
 	x.call.Start(s, p.Argv, c.w)
 	if p.Big != nil {
-		x.call.SetBig(p.BigAt, p.Big)
+		x.lend(p)
 	}
 	if s.Control != nil {
-		x.runControl(c, s, p.Argv)
+		x.runControl(p, c, s)
 	} else {
 		x.runKeys(p, c, s)
 	}
-	if p.Big != nil {
-		x.dropBig(p)
-	}
 	if c.mode&modeBlocked == 0 {
 		x.after(c, s, p.Argv)
+	}
+	if x.lent != nil {
+		x.dropBig(p)
 	}
 }
 
@@ -104,7 +115,7 @@ func (x *Executor) after(c *Client, s *command.Spec, argv [][]byte) {
 // far are published first, since it may show or reset them: all commands that do
 // are slow ones. One that changes the keyspace runs
 // with all of it locked, so that its effect has a place among the others.
-func (x *Executor) runControl(c *Client, s *command.Spec, argv [][]byte) {
+func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 	if s.Flags&command.Fast == 0 && s != x.e.exec {
 		x.rec.Flush()
 		c.publish(s)
@@ -114,6 +125,10 @@ func (x *Executor) runControl(c *Client, s *command.Spec, argv [][]byte) {
 		x.lock(c, x.ks.AllShards(), true)
 	}
 	err := s.Control(&x.call, c)
+	if errors.Is(err, command.ErrAside) {
+		err = nil
+		x.aside(p, c, x.call.TakeAside())
+	}
 	if err != nil {
 		x.fail(c, err)
 	} else if x.e.oplog != nil && s.Flags&command.Writes != 0 {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"heddle/db"
@@ -38,6 +39,7 @@ type Env struct {
 	log    []string
 	events []string
 	oplog  oplog
+	mu     sync.Mutex // guards posted: commands that go aside post from elsewhere
 	posted []func()
 	ports  int
 	closed bool
@@ -123,13 +125,27 @@ func (e *Env) Advance(d db.Millis) {
 	e.settle()
 }
 
-// settle runs what was posted to connections.
+// settle runs what was posted to connections, and what is posted meanwhile.
 func (e *Env) settle() {
-	for len(e.posted) > 0 {
-		fn := e.posted[0]
-		e.posted = e.posted[1:]
-		fn()
+	e.Engine.WaitAside()
+	for {
+		e.mu.Lock()
+		posted := e.posted
+		e.posted = nil
+		e.mu.Unlock()
+		if len(posted) == 0 {
+			return
+		}
+		for _, fn := range posted {
+			fn()
+		}
 	}
+}
+
+func (e *Env) post(fn func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.posted = append(e.posted, fn)
 }
 
 func (e *Env) event(_ int, _ db.Class, event string, key []byte) {
@@ -270,6 +286,9 @@ func (e *Env) Run(batch []dispatch.Pending) {
 	e.settle()
 }
 
+// Executor is what runs the commands of all clients.
+func (e *Env) Executor() *dispatch.Executor { return e.exec }
+
 // Received returns what the connection was sent since the last reply: the
 // answer of a command that had waited, lines of MONITOR.
 func (c *Client) Received() *Reply {
@@ -287,7 +306,7 @@ type conn struct {
 
 func (c *conn) Writer() *resp.Writer { return &c.w }
 func (c *conn) Kill()                { c.killed = true }
-func (c *conn) Post(fn func())       { c.env.posted = append(c.env.posted, fn) }
+func (c *conn) Post(fn func())       { c.env.post(fn) }
 func (c *conn) RemoteAddr() string   { return fmt.Sprintf("127.0.0.1:%d", c.port) }
 func (c *conn) LocalAddr() string    { return "127.0.0.1:6379" }
 func (c *conn) FD() int              { return c.port - 50000 + 7 }

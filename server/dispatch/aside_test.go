@@ -1,0 +1,58 @@
+package dispatch_test
+
+import (
+	"strings"
+	"testing"
+
+	"heddle/server/dispatch"
+)
+
+func TestAside(t *testing.T) {
+	e := newEnv(t)
+	b := e.NewClient()
+	e.Do("set k 1").OK()
+	b.Do("aside word").Want("*2\r\n$4\r\nword\r\n:1\r\n")
+	b.RESP3().Do("aside word").Want("%1\r\n$4\r\nword\r\n:1\r\n")
+	if n := e.Engine.Clients().Blocked(); n != 0 || b.Blocked() {
+		t.Errorf("%d clients blocked", n)
+	}
+	// What stands behind it in the pipeline waits for it, in order.
+	batch := []dispatch.Pending{
+		{Client: b.Client, Argv: [][]byte{[]byte("aside"), []byte("x")}},
+		{Client: b.Client, Argv: [][]byte{[]byte("ping")}},
+	}
+	e.Run(batch)
+	if !batch[0].Done || batch[1].Done {
+		t.Errorf("done: %v, %v", batch[0].Done, batch[1].Done)
+	}
+	b.Received().Want("%1\r\n$1\r\nx\r\n:1\r\n")
+	// In a transaction it runs in its place, under the transaction's locks.
+	b.RESP2().Do("multi").OK()
+	b.Do("set l 1").Want("+QUEUED\r\n")
+	b.Do("aside y").Want("+QUEUED\r\n")
+	b.Do("exec").Want("*2\r\n+OK\r\n*2\r\n$1\r\ny\r\n:2\r\n")
+}
+
+func TestAsidePanic(t *testing.T) {
+	e := newEnv(t)
+	if got := e.Do("aside fault").Raw(); !strings.HasPrefix(got, "-ERR internal") {
+		t.Errorf("got %q", got)
+	}
+	if log := e.Log(); len(log) != 1 || !strings.Contains(log[0], "at fault") {
+		t.Errorf("logged %q", log)
+	}
+	e.Do("ping").Want("+PONG\r\n")
+}
+
+// The client goes away, or may not be unblocked, while its command is aside.
+func TestAsideClientGone(t *testing.T) {
+	e := newEnv(t)
+	b := e.NewClient()
+	p := []dispatch.Pending{{Client: b.Client, Argv: [][]byte{[]byte("aside"), []byte("x")}}}
+	e.Executor().RunBatch(p)
+	if !b.Blocked() || e.Engine.Clients().Unblock(b.ID(), true) {
+		t.Error("it is not blocked, or can be unblocked")
+	}
+	b.Close()
+	b.Received().Want("")
+}
