@@ -47,6 +47,7 @@ func TestBigArgument(t *testing.T) {
 		copy(b.Bytes(), bytes.Repeat([]byte("x"), b.Len()))
 		batch := []dispatch.Pending{{Client: c.Client, Argv: [][]byte{[]byte(name), []byte("k"), b.Bytes()}, Big: b, BigAt: 2}}
 		e.Run(batch)
+		c.Received()
 		if !batch[0].Done || batch[0].Big != nil {
 			t.Errorf("%s: done %v, big %v", name, batch[0].Done, batch[0].Big)
 		}
