@@ -74,3 +74,26 @@ func TestBigArgument(t *testing.T) {
 		t.Errorf("%d bytes are not given back", now-used)
 	}
 }
+
+// TestWaitForever: waits that do not fit nanoseconds do not end at once.
+func TestWaitForever(t *testing.T) {
+	e := newEnv(t)
+	for _, ms := range []string{"9007199254740992", "9223372036855", "20000000000000"} {
+		e.Do("client pause " + ms + " write").OK()
+		if !e.Engine.Paused() {
+			t.Errorf("a pause of %s ms is over", ms)
+		}
+		e.Advance(1 << 40)
+		if !e.Engine.Paused() {
+			t.Errorf("a pause of %s ms has ended", ms)
+		}
+		e.Do("client unpause").OK()
+		c := e.NewClient()
+		c.Do("await k " + ms).Want("")
+		e.Advance(1000)
+		if !c.Blocked() {
+			t.Errorf("a wait of %s ms has ended", ms)
+		}
+		c.Close()
+	}
+}

@@ -58,6 +58,7 @@ func (x *Executor) newMulti() *multiState {
 
 func (x *Executor) freeMulti(m *multiState) {
 	if cap(m.buf) > keptQueue || cap(m.lens) > keptQueue/4 || len(x.multis) >= 64 {
+		clear(x.argv) // EXEC's last look into m.buf
 		return
 	}
 	*m = multiState{buf: m.buf[:0], lens: m.lens[:0], cmds: m.cmds[:0]}

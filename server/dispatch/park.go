@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"heddle/db"
 	"heddle/resp"
 	"heddle/server/command"
 )
@@ -177,9 +178,16 @@ func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 	x.e.waiters.join(k)
 	if timeout, _ := x.call.Waiting(); timeout > 0 {
 		x.e.waiters.timed.Add(1)
-		k.timer = x.e.clock.AfterFunc(time.Duration(timeout)*time.Millisecond, func() { k.end(waitTimedOut) })
+		k.timer = x.e.clock.AfterFunc(duration(timeout), func() { k.end(waitTimedOut) })
 	}
 }
+
+// forever is a wait whose end nobody lives to see, in milliseconds.
+const forever db.Millis = 100 * 365 * 24 * 3600 * 1000
+
+// duration is a wait that a client asked for: in nanoseconds more than forever
+// may not fit an int64.
+func duration(d db.Millis) time.Duration { return time.Duration(min(d, forever)) * time.Millisecond }
 
 // hold copies a command for later and blocks its client.
 func (x *Executor) hold(p *Pending, c *Client, w why) *parked {

@@ -63,7 +63,7 @@ func (e *Engine) Pause(d db.Millis, writesOnly bool) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	now := e.clock.Mono()
-	until := now + int64(d)*int64(time.Millisecond)
+	until := now + int64(duration(d))
 	if z.on {
 		until, writesOnly = max(until, z.until), writesOnly && z.writes
 		z.stop()
