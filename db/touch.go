@@ -37,8 +37,13 @@ func (t *Toucher) Run() {
 	if len(t.keys) > 1 {
 		t.run()
 	}
-	t.keys = t.keys[:0]
+	if t.keys = t.keys[:0]; cap(t.keys) > keptTouched {
+		t.keys = nil // a command had very many
+	}
 }
+
+// keptTouched is how many keys a Toucher keeps room for.
+const keptTouched = 1 << 14
 
 func (t *Toucher) run() {
 	var sum uint64

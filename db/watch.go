@@ -8,6 +8,8 @@ type Watcher struct {
 	dirty    atomic.Bool
 	deadline Millis // the first instant at which a watched key is expired; 0: none
 	entries  []*watchEntry
+	index    map[dbKey]bool // of entries, if there are many
+	mem      int64
 }
 
 // Dirty reports whether a watched key was changed.
@@ -21,14 +23,38 @@ func (w *Watcher) DirtyAt(now Millis) bool {
 // Watching reports whether there are watched keys.
 func (w *Watcher) Watching() bool { return len(w.entries) > 0 }
 
-// MemSize returns about how many bytes the watched keys use. It costs time in
-// their number.
-func (w *Watcher) MemSize() int64 {
-	n := int64(0)
-	for _, e := range w.entries {
-		n += watchSize + int64(len(e.key.key))
+// MemSize returns about how many bytes the watched keys use.
+func (w *Watcher) MemSize() int64 { return w.mem }
+
+// manyWatched is how many keys are looked through one by one at most.
+const manyWatched = 32
+
+// watches reports whether a key is watched already.
+func (w *Watcher) watches(db int, key []byte) bool {
+	if w.index != nil {
+		return w.index[dbKey{db, string(key)}]
 	}
-	return n
+	for _, e := range w.entries {
+		if e.key.db == db && e.key.key == string(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// add notes an entry of a key that was not watched.
+func (w *Watcher) add(e *watchEntry) {
+	w.entries = append(w.entries, e)
+	w.mem += watchSize + int64(len(e.key.key))
+	switch {
+	case w.index != nil:
+		w.index[e.key] = true
+	case len(w.entries) > manyWatched:
+		w.index = make(map[dbKey]bool, 2*manyWatched)
+		for _, e := range w.entries {
+			w.index[e.key] = true
+		}
+	}
 }
 
 // watchSize is what a watched key costs beside its bytes: its entry, and its
@@ -62,10 +88,8 @@ func (t *watchTable) update() { t.used = len(t.entries)+len(t.awaited) > 0 }
 
 // Watch makes w watch a key of a database from the instant now on.
 func (ks *Keyspace) Watch(w *Watcher, db int, key []byte, now Millis) {
-	for _, e := range w.entries {
-		if e.key.db == db && e.key.key == string(key) {
-			return
-		}
+	if w.watches(db, key) {
+		return
 	}
 	h := ks.Hash(key)
 	s := ks.lockShard(ks.ShardOf(h))
@@ -77,7 +101,7 @@ func (ks *Keyspace) Watch(w *Watcher, db int, key []byte, now Millis) {
 			w.deadline = at
 		}
 	}
-	w.entries = append(w.entries, e)
+	w.add(e)
 	t := &s.watched
 	if t.entries == nil {
 		t.entries = map[dbKey][]*watchEntry{}
@@ -107,7 +131,7 @@ func (ks *Keyspace) Unwatch(w *Watcher) {
 		e.shard.watched.drop(e)
 		ks.unlockShard(e.shard.id)
 	}
-	w.entries, w.deadline = nil, 0
+	w.entries, w.index, w.mem, w.deadline = nil, nil, 0, 0
 	w.dirty.Store(false)
 }
 

@@ -1,6 +1,10 @@
 package db
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+	"time"
+)
 
 // TestWatch follows Redis 7: what makes EXEC fail, and what does not.
 func TestWatch(t *testing.T) {
@@ -86,5 +90,46 @@ func TestAwait(t *testing.T) {
 	touch()
 	if len(ready) != 2 || ready[0] != "k" || ready[1] != "k" {
 		t.Errorf("ready: %q", ready)
+	}
+}
+
+// TestWatchMany: the cost of a watched key does not depend on how many there are.
+func TestWatchMany(t *testing.T) {
+	const n = 100_000
+	ks := open(t, Options{})
+	var w Watcher
+	start := time.Now()
+	bytes := 0
+	for i := range 2 * n {
+		key := []byte(strconv.Itoa(i % n))
+		ks.Watch(&w, i%n%16, key, 1)
+		if i < n {
+			bytes += len(key)
+		}
+	}
+	ks.Watch(&w, 0, []byte("1"), 1) // it is watched in another database
+	if len(w.entries) != n+1 || w.MemSize() != int64(bytes+1+(n+1)*watchSize) {
+		t.Errorf("%d keys of %d bytes, want %d of %d", len(w.entries), w.MemSize(), n+1, bytes+1+(n+1)*watchSize)
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("watching %d keys took %v", n, d)
+	}
+	ks.Unwatch(&w)
+	if w.MemSize() != 0 || w.Watching() {
+		t.Error("something is left after UNWATCH")
+	}
+}
+
+// TestToucherForgets: the room for one huge command is given back.
+func TestToucherForgets(t *testing.T) {
+	ks := open(t, Options{})
+	with(ks, ks.NewTx(), 0, 1, func(tx *Tx) { tx.SetInt([]byte("k"), 1, NoExpiry) })
+	touch := ks.NewToucher()
+	for range 2 * keptTouched {
+		touch.Add(0, []byte("k"))
+	}
+	touch.Run()
+	if cap(touch.keys) > keptTouched {
+		t.Errorf("room for %d keys is kept", cap(touch.keys))
 	}
 }
