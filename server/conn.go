@@ -46,6 +46,7 @@ type conn struct {
 	lastRead int64 // when the peer or we last did something, in seconds
 	softAt   int64 // since when the soft output limit is exceeded; 0: it is not
 	mem      int64 // what was last reported to the worker
+	lent     int64 // how much of that is memory of the keyspace
 
 	remote, local netip.AddrPort // invalid for a unix socket
 
@@ -146,8 +147,10 @@ func (c *conn) publish() {
 	set(&s.omem, c.queue.len)
 	set(&s.total, total)
 	total += queued
+	lent := argv + c.queue.lent
 	c.w.mem += total - c.mem
-	c.mem = total
+	c.w.lent += lent - c.lent
+	c.mem, c.lent = total, lent
 }
 
 // set stores only what changed: an atomic store costs much more than a load.

@@ -327,6 +327,8 @@ func (w *worker) settle(c *conn) {
 	}
 	if c.state&stateClosing != 0 {
 		c.in.release(&w.bufs)
+	} else if c.client.Memory() > 0 && !w.checkQuery(c) {
+		return
 	}
 	w.dirty(c)
 }

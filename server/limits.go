@@ -84,9 +84,10 @@ func (w *worker) overSoft(c *conn, waiting int64) bool {
 	return w.now-c.softAt > int64(o.SoftSeconds)
 }
 
-// checkQuery closes a connection whose input exceeds client-query-buffer-limit.
+// checkQuery closes a connection whose input, with what MULTI and WATCH keep of
+// it, exceeds client-query-buffer-limit.
 func (w *worker) checkQuery(c *conn) bool {
-	if int64(c.in.len()+c.bigHave) <= w.set.QueryLimit || c.state&statePaused != 0 {
+	if int64(c.in.len()+c.bigHave)+c.client.Memory() <= w.set.QueryLimit || c.state&statePaused != 0 {
 		return true
 	}
 	head := c.in.bytes()

@@ -163,10 +163,57 @@ func TestQueryLimit(t *testing.T) {
 		_, _ = c.Write([]byte(in))
 		c.wantEnd("")
 	}
-	if f.log.count("Closing client that reached max query buffer length") != 2 {
+	c := f.dial()
+	c.do("+OK\r\n", "multi")
+	for range 9 {
+		c.do("+QUEUED\r\n", "set", "k", string(pattern(110_000)))
+	}
+	c.send(cmd("set", "k", string(pattern(110_000))))
+	c.wantEnd("")
+	c = f.dial()
+	for i := range 20 {
+		_, _ = c.Write(cmd("watch", string(pattern(60_000))+strconv.Itoa(i)))
+	}
+	if text, _ := io.ReadAll(c.r); len(text) > 20*len("+OK\r\n") {
+		t.Errorf("WATCH of too much gets %.100q", text)
+	}
+	if f.log.count("Closing client that reached max query buffer length") != 4 {
 		t.Errorf("the log says %q", f.log.lines)
 	}
 	f.dial().do("+OK\r\n", "set", "k", string(pattern(900_000)))
+}
+
+// TestLentMemory: a large value on its way to or from the keyspace is part of
+// used memory once, and counts in full for the connection.
+func TestLentMemory(t *testing.T) {
+	const size = 8 << 20
+	f := start(t)
+	keys := f.engine.Keyspace()
+	empty := keys.Used()
+	grown := func(from, to int64) func() bool {
+		return func() bool { n := keys.Used() - empty; return n >= from && n < to }
+	}
+	c := f.dial()
+	value := string(pattern(size))
+	in := cmd("set", "k", value)
+	c.send(in[:size/2])
+	eventually(t, "the value comes", func() bool { return f.ClientMemory() >= size && grown(size, size+1<<20)() })
+	c.send(in[size/2:])
+	c.want("+OK\r\n")
+	eventually(t, "the value is there", func() bool { return f.ClientMemory() < 1<<20 && grown(size, size+1<<20)() })
+	var slow []*client
+	for range 4 {
+		s := f.dial()
+		s.send(cmd("get", "k"))
+		slow = append(slow, s)
+	}
+	eventually(t, "four replies wait", func() bool { return f.ClientMemory() >= 4*(size-1<<20) && grown(size, size+1<<20)() })
+	c.do(":1\r\n", "del", "k")
+	eventually(t, "the replies keep the value", grown(size, size+1<<20))
+	for _, s := range slow {
+		s.want(bulk(value))
+	}
+	eventually(t, "all is given back", func() bool { return f.ClientMemory() < 1<<20 && grown(-1<<20, 1<<20)() })
 }
 
 func TestIdleTimeout(t *testing.T) {

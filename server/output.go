@@ -20,6 +20,7 @@ type outQueue struct {
 	off  int   // what of it is sent
 	len  int64 // bytes not sent
 	held int64 // memory in use
+	lent int64 // how much of that is memory of the keyspace
 }
 
 // piece is a part of a reply.
@@ -61,6 +62,7 @@ func (q *outQueue) push(x piece) {
 	q.len += int64(len(x.data))
 	if x.free != nil {
 		q.held += int64(len(x.data))
+		q.lent += int64(len(x.data))
 	}
 }
 
@@ -153,6 +155,7 @@ func (q *outQueue) drop(p *buffers, x *piece) {
 	}
 	if x.free != nil {
 		q.held -= int64(len(x.data))
+		q.lent -= int64(len(x.data))
 		x.free.Release()
 	}
 	*x = piece{}

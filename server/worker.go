@@ -61,6 +61,8 @@ type worker struct {
 	lingering    int       // connections that wait for that
 	mem          int64     // bytes that its connections use
 	memShown     int64
+	lent         int64 // how much of mem is memory of the keyspace
+	lentShown    int64
 
 	mail    mailbox
 	clients atomic.Int64 // connections, those on their way to it included
@@ -309,6 +311,7 @@ func (w *worker) close(c *conn) {
 	c.queue.add(&w.bufs, &c.out, 0)
 	c.queue.release(&w.bufs)
 	w.mem -= c.mem + connSize
+	w.lent -= c.lent
 	w.slots[c.slot] = nil
 	w.freeSlots = append(w.freeSlots, c.slot)
 	_ = unix.Close(c.fd)
@@ -318,7 +321,8 @@ func (w *worker) close(c *conn) {
 
 // account reports the memory of the connections when it changed noticeably.
 func (w *worker) account() {
-	if d := w.mem - w.memShown; d > 4096 || d < -4096 || w.mem == 0 && d != 0 {
+	all, own := w.mem-w.memShown, w.mem-w.lent-w.memShown+w.lentShown
+	if max(all, -all, own, -own) > 4096 || w.mem == 0 && (all != 0 || own != 0) {
 		w.report()
 	}
 	w.makeRoom()
@@ -331,12 +335,13 @@ func (w *worker) makeRoom() {
 	}
 }
 
-// report makes the memory of the connections part of the server's.
+// report makes the memory of the connections part of the server's. What the
+// keyspace counts itself, large values under way to and from it, is not added again.
 func (w *worker) report() {
-	d := w.mem - w.memShown
-	w.memShown = w.mem
-	w.s.engine.Keyspace().AddOverhead(d)
-	w.s.clientMem.Add(d)
+	all, lent := w.mem-w.memShown, w.lent-w.lentShown
+	w.memShown, w.lentShown = w.mem, w.lent
+	w.s.clientMem.Add(all)
+	w.s.engine.Keyspace().AddOverhead(all - lent)
 }
 
 func (w *worker) log(level Level, format string, args ...any) {
