@@ -49,7 +49,7 @@ func TestSlowTaskDelaysButDoesNotPileUp(t *testing.T) {
 		runs := 0
 		l.Add("slow", 0, func(time.Time) { time.Sleep(250 * time.Millisecond) })
 		l.Add("other", 100*time.Millisecond, func(time.Time) { runs++ })
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+100*time.Millisecond)
 		defer cancel()
 		l.Run(ctx)
 		if runs != 40 {
