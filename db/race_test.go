@@ -46,12 +46,9 @@ func TestBank(t *testing.T) {
 			ks.Lock(locks)
 			tx.Begin(0, Millis(now.Load()), locks, true)
 			transfer(tx, from, to)
-			if m%2 == 0 { // of two-phase locking the second phase
-				tx.Release(locks &^ LockSet(0).With(ks.ShardOf(ks.Hash(noise))))
-			}
 			tx.SetString(noise, make([]byte, rnd.IntN(200)), tx.Now()+Millis(rnd.IntN(3000)))
 			tx.End()
-			ks.Unlock(tx.LockSet())
+			ks.Unlock(locks)
 		})
 	}
 	loop(func(*rand.Rand) {

@@ -25,7 +25,6 @@ type Tx struct {
 	edited    bool // EditObject or PutObject was called since Begin
 	cfg       *Settings
 	changes   int64
-	counted   int64 // of changes: what shards know of
 	primed    []byte
 	hash      uint64
 	cur       place
@@ -60,7 +59,7 @@ func (t *Tx) Seed(n uint64) { t.rnd.Seed(n, ^n) }
 // methods of Txn.
 func (t *Tx) Begin(db int, now Millis, set LockSet, write bool) {
 	t.db, t.now, t.set, t.writing = db, now, set, write
-	t.changes, t.counted, t.edited, t.primed, t.cur.ok = 0, 0, false, nil, false
+	t.changes, t.edited, t.primed, t.cur.ok = 0, false, nil, false
 	t.cfg = t.ks.settings.Load()
 }
 
@@ -84,31 +83,10 @@ func (t *Tx) LockSet() LockSet { return t.set }
 // End finishes the command: it hands the count of changes on. The caller
 // unlocks afterwards.
 func (t *Tx) End() {
-	t.count()
+	if t.changes != 0 {
+		t.ks.dirty(t.set, t.changes)
+	}
 	t.cur.ok, t.primed = false, nil
-}
-
-// count hands the count of changes on.
-func (t *Tx) count() {
-	if t.changes != t.counted {
-		t.ks.dirty(t.set, t.changes-t.counted)
-		t.counted = t.changes
-	}
-}
-
-// Release gives shards back before the end of a transaction of several commands
-// that has no further use for them. All were locked before the first command,
-// so what others see stays serializable: two-phase locking. It must not be
-// called when effects are still to be ordered among those of others, as in the
-// oplog.
-func (t *Tx) Release(set LockSet) {
-	if set &= t.set; set == 0 {
-		return
-	}
-	t.count()
-	t.cur.ok = false
-	t.set &^= set
-	t.ks.Unlock(set)
 }
 
 // Abort makes the Tx usable again after a handler panicked.
