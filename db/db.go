@@ -160,9 +160,11 @@ type Txn interface {
 	// EditObject is Object for change: cloned first if a snapshot needs the old.
 	EditObject(key []byte, t Type) (Object, error)
 
-	// Delete removes the key and reports whether it was there.
+	// Delete removes the key and reports whether it was there. It panics with
+	// ErrOutOfMemory when that takes memory, because of a snapshot, and there is none.
 	Delete(key []byte) bool
-	// SetExpire sets the time to live (NoExpiry removes it); false if absent.
+	// SetExpire sets the time to live (NoExpiry removes it); false if absent. It
+	// panics with ErrOutOfMemory when that takes memory, and there is none.
 	SetExpire(key []byte, at Expiry) bool
 	// Rename moves a value, its time to live and its access clock to another
 	// key of this database, replacing what is there; false if from is absent.

@@ -243,6 +243,9 @@ func (ks *Keyspace) evictKey(c *candidate, cfg *Settings) bool {
 	if rec := s.openRecord(d.table.Ref(slot)); cfg.Policy.volatile() && rec.flags()&flagExpire == 0 {
 		return false
 	}
+	if slot, ok = d.table.Prepare(slot); !ok {
+		return false
+	}
 	s.remove(d, slot, false)
 	s.counts.evicted++
 	s.lost(c.db, c.key, ClassEvicted, "evicted", ks.hooks.Evicted)

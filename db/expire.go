@@ -119,15 +119,19 @@ func (s *shard) expireSome(db int, d *database, w *wheel, now Millis, limit int)
 // moved, or it is gone.
 func (s *shard) fire(db int, d *database, hash uint64, now Millis) {
 	slot, at, ok := s.timed(d, hash)
-	switch {
-	case !ok:
-	case now > at:
-		rec := s.openRecord(d.table.Ref(slot))
-		s.scratch = append(s.scratch[:0], rec.key()...)
-		s.expire(db, d, slot, s.scratch)
-	default:
-		d.wheel.add(hash, at, now)
+	if !ok {
+		return
 	}
+	rec := s.openRecord(d.table.Ref(slot))
+	if now > at {
+		if slot, ok = d.table.Prepare(slot); ok {
+			s.scratch = append(s.scratch[:0], rec.key()...)
+			s.expire(db, d, slot, s.scratch)
+			return
+		}
+		// There is no memory to remove it with: try again soon.
+	}
+	rec.setFlag(flagTimer, d.wheel.add(hash, at, now))
 }
 
 // timed finds a key with a deadline by its hash.

@@ -132,6 +132,9 @@ func (t *Tx) replace(v *value, at Expiry) bool {
 // and a deadline.
 func (t *Tx) remake(s shape, at Expiry) (record, bool) {
 	c := &t.cur
+	if !t.prepare() {
+		return record{}, false
+	}
 	s.key, s.expire = c.rec.key(), at
 	r, ok := newRecord(t.ks.heap, c.s.arena, &s)
 	if ok {

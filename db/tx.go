@@ -132,13 +132,29 @@ func (t *Tx) find(key []byte) bool {
 	return true
 }
 
-// expireFound removes the key that find found, because its time has come.
+// expireFound removes the key that find found, because its time has come. Without
+// the memory for that it stays where it is, unseen, unless the transaction could put
+// another in its place.
 func (t *Tx) expireFound(key []byte) {
 	c := &t.cur
 	c.ok = false
-	if t.writing || !t.ks.frozen.Load() {
-		c.s.expire(t.db, c.d, c.slot, key)
+	if !t.writing && t.ks.frozen.Load() {
+		return
 	}
+	switch {
+	case t.prepare():
+		c.s.expire(t.db, c.d, c.slot, key)
+	case t.writing:
+		panic(ErrOutOfMemory)
+	}
+}
+
+// prepare sees to it that the record at t.cur can be replaced or removed, for which a
+// snapshot may make memory necessary; false when there is none.
+func (t *Tx) prepare() (ok bool) {
+	c := &t.cur
+	c.slot, ok = c.d.table.Prepare(c.slot)
+	return ok
 }
 
 // access is find that counts as an access.

@@ -2,10 +2,14 @@ package db
 
 import "heddle/db/table"
 
-// Delete removes the key.
+// Delete removes the key. Where a snapshot makes memory necessary for that, and
+// there is none, it panics with ErrOutOfMemory before anything has changed.
 func (t *Tx) Delete(key []byte) bool {
 	if !t.find(key) {
 		return false
+	}
+	if !t.prepare() {
+		panic(ErrOutOfMemory)
 	}
 	c := &t.cur
 	c.ok = false
@@ -13,7 +17,8 @@ func (t *Tx) Delete(key []byte) bool {
 	return true
 }
 
-// SetExpire sets or removes the time to live.
+// SetExpire sets or removes the time to live. It panics with ErrOutOfMemory before
+// anything has changed when there is no memory for a record of another size.
 func (t *Tx) SetExpire(key []byte, at Expiry) bool {
 	if !t.find(key) {
 		return false
@@ -27,7 +32,10 @@ func (t *Tx) SetExpire(key []byte, at Expiry) bool {
 		t.setDeadline(at)
 		return true
 	}
-	return t.reshape(at)
+	if !t.reshape(at) {
+		panic(ErrOutOfMemory)
+	}
+	return true
 }
 
 // reshape gives the record at t.cur another deadline, or none, in a new block.
@@ -61,6 +69,9 @@ func (t *Tx) Rename(from, to []byte) (bool, error) {
 	}
 	if string(from) == string(to) {
 		return true, nil
+	}
+	if !t.prepare() {
+		return true, ErrOutOfMemory
 	}
 	c := &t.cur
 	clock := c.d.table.Clock(c.slot)

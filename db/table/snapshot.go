@@ -92,16 +92,17 @@ func (t *Table) Fresh(s Slot) bool {
 	return !t.shared && t.dir.Load().at(s.hash).owned() && *s.word()&freshBit != 0
 }
 
-// writable makes the segment of a hash one that no snapshot sees and returns its entry.
-func (t *Table) writable(hash uint64) entry {
+// writable makes the segment of a hash one that no snapshot sees and returns its entry;
+// false when there is no memory.
+func (t *Table) writable(hash uint64) (entry, bool) {
 	d := t.directory()
 	e := d.at(hash)
 	if e.owned() {
-		return e
+		return e, true
 	}
 	n, ok := t.copySegment(e)
 	if !ok {
-		panic("table: no memory to copy a segment that a snapshot sees")
+		return e, false
 	}
 	for at := range n.mask() + 1 {
 		b := t.bucket(n, at)
@@ -111,7 +112,7 @@ func (t *Table) writable(hash uint64) entry {
 	}
 	t.dropSegment(e)
 	d.set(hash, n)
-	return n
+	return n, true
 }
 
 // copySegment returns a copy of a segment.

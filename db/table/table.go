@@ -205,7 +205,7 @@ func (t *Table) Insert(hash uint64, ref arena.Ref, clock uint32) (Slot, bool) {
 		e := t.dir.Load().at(hash)
 		at, ok := t.room(e, hash, limit)
 		if ok {
-			return t.put(e, hash, at, ref, clock), true
+			return t.put(e, hash, at, ref, clock)
 		}
 		switch {
 		case limit > maxProbe:
@@ -231,15 +231,18 @@ func (t *Table) room(e entry, hash, limit uint64) (uint64, bool) {
 	return 0, false
 }
 
-// put writes a record into bucket at, which has room.
-func (t *Table) put(e entry, hash, at uint64, ref arena.Ref, clock uint32) Slot {
+// put writes a record into bucket at, which has room; false when there is no memory.
+func (t *Table) put(e entry, hash, at uint64, ref arena.Ref, clock uint32) (Slot, bool) {
 	if t.guard >= t.epochs.oldest {
-		e = t.writable(hash)
+		var ok bool
+		if e, ok = t.writable(hash); !ok {
+			return Slot{}, false
+		}
 	}
 	t.len++
 	word := uint64(ref) | freshBit | uint64(clock)<<clockShift
 	b, i := t.place(e, hash, at, word)
-	return newSlot(b, hash, at, i, wholeHash)
+	return newSlot(b, hash, at, i, wholeHash), true
 }
 
 // place writes a slot's word into bucket at, which has room, and counts the record
@@ -257,28 +260,50 @@ func (t *Table) place(e entry, hash, at, word uint64) (*bucket, int) {
 	return b, i
 }
 
+// Prepare makes sure that SetRef and Delete at a slot need no memory, as they may while
+// a snapshot is open, and returns the slot where it is now; false when there is no memory.
+func (t *Table) Prepare(s Slot) (Slot, bool) {
+	if t.guard < t.epochs.oldest {
+		return s, true
+	}
+	e, ok := t.writable(s.hash)
+	if ok {
+		s.b = t.bucket(e, s.at())
+	}
+	return s, ok
+}
+
+// prepared is Prepare for those who may not fail.
+func (t *Table) prepared(s Slot) Slot {
+	s, ok := t.Prepare(s)
+	if !ok {
+		panic("table: no memory to copy a segment that a snapshot sees")
+	}
+	return s
+}
+
 // SetRef replaces the record at a slot by another with the same key, and returns the
-// slot where it is now. The one before is the caller's: to free, or to retire if it was
-// not Fresh.
+// slot where it is now. It panics when it needs memory that is not there: see Prepare.
+// The record before is the caller's: to free, or to retire if it was not Fresh.
 func (t *Table) SetRef(s Slot, ref arena.Ref) Slot {
 	if t.guard >= t.epochs.oldest {
-		s.b = t.bucket(t.writable(s.hash), s.at())
+		s = t.prepared(s)
 	}
 	p := s.word()
 	*p = *p&^(1<<clockShift-1) | uint64(ref) | freshBit
 	return s
 }
 
-// Delete removes the record at a slot from the table. It is the caller's then, as with SetRef.
+// Delete removes the record at a slot from the table. It is the caller's then, as with
+// SetRef, and memory is needed as there.
 func (t *Table) Delete(s Slot) {
 	if s.place&wholeHash == 0 {
 		s.hash = t.keys.Hash(t.Ref(s))
 	}
-	e := t.dir.Load().at(s.hash)
 	if t.guard >= t.epochs.oldest {
-		e = t.writable(s.hash)
-		s.b = t.bucket(e, s.at())
+		s = t.prepared(s)
 	}
+	e := t.dir.Load().at(s.hash)
 	s.b[0] &^= 0xff << (8 * s.i())
 	*s.word() = 0
 	for p, step := e.home(s.hash), uint64(1); p != s.at(); p, step = (p+step)&e.mask(), step+1 {

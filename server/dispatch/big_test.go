@@ -14,7 +14,7 @@ import (
 
 // bigFamily has commands that get a large argument: EAT key value takes it and
 // lets it go, as when somebody deletes the key right behind the command; CHOKE
-// key value panics; LINGER key value waits.
+// key value panics; FULL key value does, for lack of memory; LINGER key value waits.
 func bigFamily() command.Family {
 	spec := func(name string, write func(*command.Call, db.Txn) error) *command.Spec {
 		return &command.Spec{Name: name, Arity: 3, Keys: command.Key(1, command.KeyRW), Group: "test", Write: write}
@@ -28,6 +28,7 @@ func bigFamily() command.Family {
 			return nil
 		}),
 		spec("choke", func(*command.Call, db.Txn) error { panic("too big") }),
+		spec("full", func(*command.Call, db.Txn) error { panic(db.ErrOutOfMemory) }),
 		linger,
 	}}
 }
@@ -52,7 +53,7 @@ func TestBigArgument(t *testing.T) {
 			t.Errorf("%s: done %v, big %v", name, batch[0].Done, batch[0].Big)
 		}
 	}
-	for _, name := range []string{"eat", "choke", "set", "get", "nosuch"} {
+	for _, name := range []string{"eat", "choke", "full", "set", "get", "nosuch"} {
 		run(e.Client, name)
 		if last := slow.Last(1); name == "eat" && (len(last) != 1 || !strings.HasPrefix(last[0].Args[2], "xxxx")) {
 			t.Errorf("%s: the slow log has %v", name, last)
@@ -68,8 +69,9 @@ func TestBigArgument(t *testing.T) {
 		t.Error("linger does not wait")
 	}
 	other.Close()
+	e.Do("full k v").Want("-OOM command not allowed when used memory > 'maxmemory'.\r\n")
 	e.Do("getdel k").Want("$1\r\n1\r\n")
-	e.Events("new k", "set k", "set k", "set k", "set k", "set k", "set k", "del k")
+	e.Events("new k", "set k", "set k", "set k", "set k", "set k", "set k", "set k", "del k")
 	if now := e.Keyspace.Used(); now-used > 64<<10 {
 		t.Errorf("%d bytes are not given back", now-used)
 	}

@@ -262,7 +262,12 @@ func (x *Executor) execute(p *Pending, c *Client) {
 // its client gets an error, the process lives.
 func (x *Executor) panicked(p *Pending, r any) {
 	c := p.Client
-	x.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", p.Argv[0], c.id, r, debug.Stack()))
+	text := errInternal
+	if r == db.ErrOutOfMemory {
+		text = resp.ErrOOM // of a change that cannot fail otherwise
+	} else {
+		x.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", p.Argv[0], c.id, r, debug.Stack()))
+	}
 	if x.begun {
 		x.begun = false
 		x.tx.SetTouchless(false)
@@ -281,7 +286,7 @@ func (x *Executor) panicked(p *Pending, r any) {
 		c.mode &^= modeExec
 		c.discard()
 	}
-	x.fail(c, errInternal)
+	x.fail(c, text)
 	c.dropReply(x.mark)
 	x.settle()
 	x.tick(p.spec, true)
