@@ -103,7 +103,7 @@ func (f *frozen) load(h *arena.Heap, ref arena.Ref, it *Item) {
 }
 
 // freeBatch is how many retired records are freed under one lock.
-const freeBatch = 256
+const freeBatch = 64
 
 // Close ends the snapshot and frees what was kept for it alone.
 func (sn *Snapshot) Close() { sn.close(false) }
