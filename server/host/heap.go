@@ -8,8 +8,8 @@ import (
 
 // heapSlack is what Go's heap may keep beside what lives on it. Keys are not
 // there; but a transaction of large values, or a reply of many elements, leaves
-// as much garbage as it was long, and on a quiet server nothing else would
-// ever make the runtime give that back.
+// as much garbage as it was long. The runtime collects it within two minutes,
+// but on a quiet server nothing would make it give the memory back.
 const heapSlack = 64 << 20
 
 // heapSamples names what Go's heap holds: found alive by the last collection,
