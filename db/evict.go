@@ -29,8 +29,7 @@ type candidate struct {
 	score uint64 // the higher, the sooner it goes
 	shard int
 	db    int
-	hash  uint64
-	key   []byte
+	hash  uint64 // of the key
 }
 
 // EvictResult says what Evict did.
@@ -187,8 +186,7 @@ func (s *shard) consider(cfg *Settings, now Millis, db int, d *database, slot ta
 	if c == nil {
 		return
 	}
-	c.shard, c.db, c.key = s.id, db, append(c.key[:0], rec.key()...)
-	c.hash = s.ks.Hash(c.key)
+	c.shard, c.db, c.hash = s.id, db, s.ks.Hash(rec.key())
 }
 
 // score says how willingly a key is evicted.
@@ -211,20 +209,16 @@ func (p *evictionPool) insert(score uint64) *candidate {
 		i++
 	}
 	if p.n < poolSize {
-		spare := p.items[p.n]
 		copy(p.items[i+1:p.n+1], p.items[i:p.n])
-		p.items[i] = spare
 		p.n++
 	} else {
 		if i == 0 {
 			return nil
 		}
 		i--
-		spare := p.items[0]
 		copy(p.items[:i], p.items[1:i+1])
-		p.items[i] = spare
 	}
-	p.items[i].score = score
+	p.items[i] = candidate{score: score}
 	return &p.items[i]
 }
 
@@ -236,18 +230,14 @@ func (ks *Keyspace) evictKey(c *candidate, cfg *Settings) bool {
 	if d == nil {
 		return false
 	}
-	slot, ok := d.table.Find(c.hash, c.key)
+	slot, ok := s.hashed(d, c.hash, cfg.Policy.volatile())
 	if !ok {
-		return false
-	}
-	if rec := s.openRecord(d.table.Ref(slot)); cfg.Policy.volatile() && rec.flags()&flagExpire == 0 {
 		return false
 	}
 	if slot, ok = d.table.Prepare(slot); !ok {
 		return false
 	}
-	s.remove(d, slot, false)
 	s.counts.evicted++
-	s.lost(c.db, c.key, ClassEvicted, "evicted", ks.hooks.Evicted)
+	s.lose(c.db, d, slot, ClassEvicted, "evicted", ks.hooks.Evicted)
 	return true
 }

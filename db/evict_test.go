@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 )
 
@@ -127,5 +128,43 @@ func TestLFU(t *testing.T) {
 	now += 3 * 60_000
 	if freq() != high-3 {
 		t.Errorf("three minutes later: %d, before %d", freq(), high)
+	}
+}
+
+// TestLongKeys: nothing is kept of a long key that expired or was evicted.
+func TestLongKeys(t *testing.T) {
+	const size = 8 << 20
+	var gone []int
+	note := func(_ int, key []byte) { gone = append(gone, len(key)) }
+	ks := open(t, Options{Hooks: Hooks{Expired: note, Evicted: note}})
+	tx := ks.NewTx()
+	long := func(i byte) []byte {
+		k := make([]byte, size)
+		k[0] = i
+		return k
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for i := range byte(6) {
+		with(ks, tx, 0, 1, func(tx *Tx) { tx.SetInt(long(i), 1, 1000) })
+	}
+	ks.ExpireCycle(5000, 100)
+	for i := range byte(6) {
+		with(ks, tx, 0, 5000, func(tx *Tx) { tx.SetInt(long(i), 1, NoExpiry) })
+	}
+	ks.ChangeSettings(func(s *Settings) { s.MaxMemory, s.Policy = 2*size, AllKeysLRU })
+	if r := ks.Evict(5000, 100); r.Over || r.Keys < 4 {
+		t.Errorf("eviction: %+v", r)
+	}
+	if len(gone) < 10 || gone[0] != size || gone[9] != size {
+		t.Errorf("keys that went: lengths %d", gone)
+	}
+	if after := heap(); after > before+size/2 {
+		t.Errorf("%d bytes of Go's heap are kept", after-before)
 	}
 }

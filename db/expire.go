@@ -125,8 +125,7 @@ func (s *shard) fire(db int, d *database, hash uint64, now Millis) {
 	rec := s.openRecord(d.table.Ref(slot))
 	if now > at {
 		if slot, ok = d.table.Prepare(slot); ok {
-			s.scratch = append(s.scratch[:0], rec.key()...)
-			s.expire(db, d, slot, s.scratch)
+			s.expire(db, d, slot)
 			return
 		}
 		// There is no memory to remove it with: try again soon.
@@ -136,15 +135,24 @@ func (s *shard) fire(db int, d *database, hash uint64, now Millis) {
 
 // timed finds a key with a deadline by its hash.
 func (s *shard) timed(d *database, hash uint64) (slot table.Slot, at Expiry, ok bool) {
+	if slot, ok = s.hashed(d, hash, true); ok {
+		rec := s.openRecord(d.table.Ref(slot))
+		at = rec.expire()
+	}
+	return slot, at, ok
+}
+
+// hashed finds a key by its hash, one with a deadline if timed is set.
+func (s *shard) hashed(d *database, hash uint64, timed bool) (slot table.Slot, ok bool) {
 	d.table.FindHash(hash, func(sl table.Slot) bool {
 		r := s.openRecord(d.table.Ref(sl))
-		if r.flags()&flagExpire == 0 || s.ks.Hash(r.key()) != hash {
+		if timed && r.flags()&flagExpire == 0 || s.ks.Hash(r.key()) != hash {
 			return true
 		}
-		slot, at, ok = sl, r.expire(), true
+		slot, ok = sl, true
 		return false
 	})
-	return slot, at, ok
+	return slot, ok
 }
 
 // staleSlack is how many entries that lead nowhere a table's index may have

@@ -141,10 +141,9 @@ type shard struct {
 	watched watchTable
 	retired retireList
 	compact compactor
-	scratch []byte // a key that is being removed
 	sink    uint64 // of what was touched
 
-	_ [200]byte
+	_ [224]byte
 }
 
 func (s *shard) open(ks *Keyspace, id int) {

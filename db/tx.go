@@ -126,7 +126,7 @@ func (t *Tx) find(key []byte) bool {
 	rec := openRecord(t.ks.heap, d.table.Ref(slot))
 	c.slot, c.rec, c.ok = slot, rec, true
 	if rec.expired(t.now) {
-		t.expireFound(key)
+		t.expireFound()
 		return false
 	}
 	return true
@@ -135,7 +135,7 @@ func (t *Tx) find(key []byte) bool {
 // expireFound removes the key that find found, because its time has come. Without
 // the memory for that it stays where it is, unseen, unless the transaction could put
 // another in its place.
-func (t *Tx) expireFound(key []byte) {
+func (t *Tx) expireFound() {
 	c := &t.cur
 	c.ok = false
 	if !t.writing && t.ks.frozen.Load() {
@@ -143,7 +143,7 @@ func (t *Tx) expireFound(key []byte) {
 	}
 	switch {
 	case t.prepare():
-		c.s.expire(t.db, c.d, c.slot, key)
+		c.s.expire(t.db, c.d, c.slot)
 	case t.writing:
 		panic(ErrOutOfMemory)
 	}

@@ -218,8 +218,7 @@ func (s *shard) randomKey(db int, d *database, now Millis, dst []byte) ([]byte, 
 	r := s.openRecord(d.table.Ref(at))
 	if r.expired(now) {
 		if at, found = d.table.Prepare(at); found && !s.ks.frozen.Load() {
-			s.scratch = append(s.scratch[:0], r.key()...)
-			s.expire(db, d, at, s.scratch)
+			s.expire(db, d, at)
 		}
 		return dst, false
 	}

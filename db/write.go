@@ -169,13 +169,19 @@ func (t *Tx) Event(class Class, event string, key []byte) {
 // remove deletes the key at a slot of database d. moved says that its handle
 // lives on in another record.
 func (s *shard) remove(d *database, slot table.Slot, moved bool) {
-	rec := s.openRecord(d.table.Ref(slot))
-	fresh := d.table.Fresh(slot)
+	rec, fresh := s.take(d, slot)
+	s.dropRecord(rec, fresh, moved)
+}
+
+// take removes the record at a slot from database d; it is the caller's then, to be
+// dropped.
+func (s *shard) take(d *database, slot table.Slot) (rec record, fresh bool) {
+	rec, fresh = s.openRecord(d.table.Ref(slot)), d.table.Fresh(slot)
 	if at := rec.expire(); at != NoExpiry {
 		d.retime(0, at, true, NoExpiry, 0)
 	}
 	d.table.Delete(slot)
-	s.dropRecord(rec, fresh, moved)
+	return rec, fresh
 }
 
 // dropRecord gives a record that left the table back, now or, if a snapshot
@@ -206,15 +212,16 @@ func (s *shard) footprint(rec *record) int64 {
 }
 
 // expire removes the key at slot because its time has come.
-func (s *shard) expire(db int, d *database, slot table.Slot, key []byte) {
-	s.remove(d, slot, false)
+func (s *shard) expire(db int, d *database, slot table.Slot) {
 	s.counts.expired++
-	s.lost(db, key, ClassExpired, "expired", s.ks.hooks.Expired)
+	s.lose(db, d, slot, ClassExpired, "expired", s.ks.hooks.Expired)
 }
 
-// lost tells of a key that the engine removed.
-func (s *shard) lost(db int, key []byte, class Class, event string, hook func(int, []byte)) {
-	h := &s.ks.hooks
+// lose removes the key at slot and tells of it: the engine does it, not a command.
+// The key is read where it stands, for it may be long.
+func (s *shard) lose(db int, d *database, slot table.Slot, class Class, event string, hook func(int, []byte)) {
+	rec, fresh := s.take(d, slot)
+	h, key := &s.ks.hooks, rec.key()
 	if hook != nil {
 		hook(db, key)
 	}
@@ -224,4 +231,5 @@ func (s *shard) lost(db int, key []byte, class Class, event string, hook func(in
 	if s.watched.used {
 		s.watched.changed(s, db, key)
 	}
+	s.dropRecord(rec, fresh, false)
 }
