@@ -163,6 +163,9 @@ func set(a *atomic.Int64, v int64) {
 // held reports whether the connection's commands must wait.
 func (c *conn) held() bool { return c.state&statePaused != 0 || c.client.Blocked() }
 
+// owed reports whether the connection gets replies to what it sent before.
+func (c *conn) owed() bool { return c.state&(stateAgain|statePaused) != 0 || c.client.Aside() }
+
 // String describes the connection for the log.
 func (c *conn) String() string {
 	b := []byte("id=")

@@ -66,7 +66,7 @@ func (w *worker) received(c *conn, n int, errno syscall.Errno) bool {
 // executed, unless it waits for something that may never come.
 func (w *worker) ended(c *conn) {
 	w.log(Verbose, "Client closed connection %v", c)
-	if c.client.Blocked() || c.state&(stateAgain|statePaused) == 0 && c.queue.empty() {
+	if waits := c.client.Blocked() && !c.client.Aside(); waits || !c.owed() && c.queue.empty() {
 		w.close(c)
 		return
 	}

@@ -602,3 +602,22 @@ func TestLargeReplies(t *testing.T) {
 		t.Errorf("%d MB of client memory", most>>20)
 	}
 }
+
+// TestAsideAtEnd: a client that sends KEYS and then nothing more gets its reply.
+func TestAsideAtEnd(t *testing.T) {
+	const keys = 12_000 // so many that KEYS runs in a goroutine
+	f := start(t)
+	c := f.dial()
+	request := []string{"mset"}
+	for i := range keys {
+		request = append(request, strconv.Itoa(i), "v")
+	}
+	c.do("+OK\r\n", request...)
+	c.send(append(cmd("keys", "*"), cmd("ping")...))
+	_ = c.Conn.(*net.TCPConn).CloseWrite()
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if got, err := c.reply(); err != nil || !strings.HasPrefix(got, "*"+strconv.Itoa(keys)) {
+		t.Errorf("reply %.20q, %v", got, err)
+	}
+	c.wantEnd("+PONG\r\n")
+}

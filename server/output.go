@@ -273,7 +273,7 @@ func (w *worker) finished(c *conn) bool {
 		return false
 	case c.state&stateClosing != 0 && w.stopping && w.linger(c):
 		return false
-	case c.state&stateClosing != 0, c.state&(stateAgain|statePaused) == 0:
+	case c.state&stateClosing != 0, !c.owed():
 		w.close(c)
 		return true
 	}

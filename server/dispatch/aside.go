@@ -19,14 +19,28 @@ func (x *Executor) aside(p *Pending, c *Client, fn func(*resp.Writer)) {
 	k.began = x.start
 	w := resp.NewWriter(nil)
 	w.SetProto(c.w.Proto())
-	x.e.asides.Add(1)
+	e := x.e
+	e.asides.Add(1)
 	go func() {
-		defer x.e.asides.Done()
+		defer e.asides.Done()
+		e.asideTurns <- struct{}{}
+		defer func() { <-e.asideTurns }()
+		if k.outcome.Load() != waitGoesOn {
+			return // nobody waits for it any more
+		}
 		k.runAside(w, fn)
 		k.reply = w
 		k.post()
 	}()
 }
+
+// asidesAtOnce is how many commands run aside at the same time; the others wait.
+// Each has a snapshot open and collects a long reply.
+const asidesAtOnce = 4
+
+// Aside reports whether a command of the client runs aside: it will be answered,
+// even if the client sends nothing more.
+func (c *Client) Aside() bool { return c.parked != nil && c.parked.why == forItself }
 
 // runAside writes the reply; a panic becomes an error reply.
 func (k *parked) runAside(w *resp.Writer, fn func(*resp.Writer)) {

@@ -2,8 +2,13 @@ package dispatch_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"heddle/resp"
+	"heddle/server/command"
+	"heddle/server/command/cmdtest"
 	"heddle/server/dispatch"
 )
 
@@ -55,4 +60,44 @@ func TestAsideClientGone(t *testing.T) {
 	}
 	b.Close()
 	b.Received().Want("")
+}
+
+// Few commands run aside at a time; one whose client has left meanwhile does not
+// run at all.
+func TestAsideTurns(t *testing.T) {
+	const clients = 12
+	var running, most, ran atomic.Int32
+	goOn := make(chan struct{})
+	stall := command.Family{Name: "stall", Specs: []*command.Spec{{
+		Name: "stall", Arity: 1, Group: "test", Control: func(c *command.Call, _ command.Session) error {
+			return c.Aside(func(w *resp.Writer) {
+				ran.Add(1)
+				n := running.Add(1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				<-goOn
+				running.Add(-1)
+				w.OK()
+			})
+		},
+	}}}
+	e := cmdtest.New(t, stall)
+	var all []*cmdtest.Client
+	for range clients {
+		c := e.NewClient()
+		e.Executor().RunBatch([]dispatch.Pending{{Client: c.Client, Argv: [][]byte{[]byte("stall")}}})
+		all = append(all, c)
+	}
+	for running.Load() < 4 {
+		time.Sleep(time.Millisecond)
+	}
+	for _, c := range all[1:] {
+		c.Close()
+	}
+	close(goOn)
+	e.Engine.WaitAside()
+	if most.Load() != 4 || ran.Load() > 5 {
+		t.Errorf("%d commands ran, %d at a time", ran.Load(), most.Load())
+	}
+	all[0].Received().Want("+OK\r\n")
 }

@@ -99,6 +99,8 @@ type Engine struct {
 	pause    pause
 	monitors monitors
 	asides   sync.WaitGroup // commands that run aside
+
+	asideTurns chan struct{} // taken by those that run
 }
 
 // The bits of Engine.state.
@@ -126,6 +128,7 @@ func New(o Options) *Engine {
 	e.plans, e.exec = makePlans(o.Table), o.Table.Lookup([]byte("exec"))
 	e.clients.open(e)
 	e.waiters.open()
+	e.asideTurns = make(chan struct{}, asidesAtOnce)
 	e.Configure(func(s *Settings) { *s = o.Settings })
 	e.ks.SetHooks(db.Hooks{Event: o.Event, Ready: e.waiters.ready, Expired: e.expired, Evicted: e.evicted})
 	return e

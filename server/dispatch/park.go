@@ -221,6 +221,7 @@ func (c *Client) unpark() *parked {
 	c.parked = nil
 	c.mode &^= modeBlocked
 	if k.why == forItself {
+		k.outcome.Store(waitUnblocked)
 		return k
 	}
 	c.shown.parked.Store(nil)
