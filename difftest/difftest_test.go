@@ -3,9 +3,7 @@ package difftest
 import (
 	"bufio"
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -36,11 +34,9 @@ func TestHeddle(t *testing.T) {
 		t.Skip("long")
 	}
 	theirs := oracle(t)
-	binary := filepath.Join(t.TempDir(), "heddle-server")
-	build := exec.Command("go", "build", "-tags", "invariants", "-o", binary, "heddle/cmd/heddle-server")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	binary, err := BuildChecked(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	ours := serve(t, binary, HeddleArgs(2)...)
 	compareAll(t, theirs, ours, 20000)

@@ -13,6 +13,17 @@ import (
 	"time"
 )
 
+// BuildChecked builds our server with its invariants checked, into dir.
+func BuildChecked(dir string) (binary string, err error) {
+	binary = filepath.Join(dir, "heddle-server")
+	build := exec.Command("go", "build", "-tags", "invariants", "-o", binary, "heddle/cmd/heddle-server")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
 // Server is a server process under test, listening on a free local port.
 type Server struct {
 	Addr string
@@ -139,12 +150,20 @@ func (s *Server) kill() {
 	<-s.done
 }
 
-// Stop ends the server and removes its directory.
-func (s *Server) Stop() {
+// Terminate asks the server to end, with SIGTERM, and waits for it.
+func (s *Server) Terminate(wait time.Duration) error {
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.done:
-	case <-time.After(5 * time.Second):
+		return nil
+	case <-time.After(wait):
+		return fmt.Errorf("the server still runs %v after SIGTERM", wait)
+	}
+}
+
+// Stop ends the server and removes its directory.
+func (s *Server) Stop() {
+	if s.Terminate(5*time.Second) != nil {
 		s.kill()
 	}
 	os.RemoveAll(s.dir)

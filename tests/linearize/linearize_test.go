@@ -3,9 +3,6 @@ package linearize
 import (
 	"fmt"
 	"math/rand"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,11 +24,9 @@ const (
 // push out older keys with a time to live.
 func start(t *testing.T) *difftest.Server {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "heddle-server")
-	build := exec.Command("go", "build", "-tags", "invariants", "-o", binary, "heddle/cmd/heddle-server")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	binary, err := difftest.BuildChecked(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	args := append(difftest.HeddleArgs(workers), "--min-clients-per-thread", "1", "--maxmemory", "24mb", "--maxmemory-policy", "volatile-ttl")
 	s, err := difftest.StartServer(binary, args...)
