@@ -156,7 +156,8 @@ func (op *fieldOp) parseAt(a *command.Args, most int64) {
 
 func bitfieldRO(c *command.Call, v db.View, most int64) error {
 	key := c.Args.Key()
-	var f fieldOps
+	var few [4]fieldOp // as many as most calls have
+	f := fieldOps{ops: few[:0]}
 	f.parse(&c.Args, most)
 	if err := c.Args.Done(); err != nil {
 		return err
@@ -183,7 +184,8 @@ func (f *fieldOps) read(c *command.Call, v db.View, key []byte) error {
 
 func bitfield(c *command.Call, tx db.Txn, most int64) error {
 	key := c.Args.Key()
-	var f fieldOps
+	var few [4]fieldOp // as many as most calls have
+	f := fieldOps{ops: few[:0]}
 	f.parse(&c.Args, most)
 	if err := c.Args.Done(); err != nil {
 		return err

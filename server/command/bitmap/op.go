@@ -26,6 +26,12 @@ const (
 	errShiftLarge resp.Error = "ERR BITOP SHIFT value is too large."
 )
 
+// Names that effects are written with.
+var (
+	wordSet = []byte("SET")
+	wordDel = []byte("DEL")
+)
+
 // maxShift is how far BITOP LSHIFT may shift.
 const maxShift = 1 << 30
 
@@ -63,7 +69,7 @@ func bitop(c *command.Call, tx db.Txn, most int64) error {
 	if o.size == 0 {
 		if tx.Delete(o.dest) {
 			tx.Touched(o.dest, db.ClassGeneric, "del")
-			c.ReplicateAs([]byte("DEL"), o.dest)
+			c.ReplicateAs(wordDel, o.dest)
 		}
 		c.Reply.Int(0)
 		return nil
@@ -73,7 +79,7 @@ func bitop(c *command.Call, tx db.Txn, most int64) error {
 		return err
 	}
 	tx.Touched(o.dest, db.ClassString, "set")
-	c.ReplicateAs([]byte("SET"), o.dest, result)
+	c.ReplicateAs(wordSet, o.dest, result)
 	c.Reply.Int(o.size)
 	return nil
 }
