@@ -79,8 +79,9 @@ type fieldOps struct {
 	end int64
 }
 
-func (f *fieldOps) parse(a *command.Args, most int64) {
-	f.end = -1
+// parseFields reads steps into room, which grows if need be.
+func parseFields(room []fieldOp, a *command.Args, most int64) fieldOps {
+	f := fieldOps{ops: room, end: -1}
 	over := wrap
 	for a.More() {
 		op := fieldOp{overflow: over}
@@ -95,7 +96,7 @@ func (f *fieldOps) parse(a *command.Args, most int64) {
 			continue
 		default:
 			a.Reject(resp.ErrSyntax)
-			return
+			return f
 		}
 		op.parse(a, most)
 		if op.verb != fieldGet {
@@ -103,6 +104,7 @@ func (f *fieldOps) parse(a *command.Args, most int64) {
 		}
 		f.ops = append(f.ops, op)
 	}
+	return f
 }
 
 func parseOverflow(a *command.Args) overflow {
@@ -157,8 +159,7 @@ func (op *fieldOp) parseAt(a *command.Args, most int64) {
 func bitfieldRO(c *command.Call, v db.View, most int64) error {
 	key := c.Args.Key()
 	var few [4]fieldOp // as many as most calls have
-	f := fieldOps{ops: few[:0]}
-	f.parse(&c.Args, most)
+	f := parseFields(few[:0], &c.Args, most)
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
@@ -185,8 +186,7 @@ func (f *fieldOps) read(c *command.Call, v db.View, key []byte) error {
 func bitfield(c *command.Call, tx db.Txn, most int64) error {
 	key := c.Args.Key()
 	var few [4]fieldOp // as many as most calls have
-	f := fieldOps{ops: few[:0]}
-	f.parse(&c.Args, most)
+	f := parseFields(few[:0], &c.Args, most)
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
