@@ -296,6 +296,9 @@ func (r *Reader) collect(in []byte, argv [][]byte) [][]byte {
 	p := bytes.IndexByte(in, '\r')
 	count, _ := parseLength(in[1:p])
 	p += 2
+	if cap(argv) < count {
+		argv = make([][]byte, 0, count) // they are all there: no more than it takes
+	}
 	big := r.divert
 	for ; count > 0; count-- {
 		end := p + 1

@@ -278,6 +278,26 @@ func TestHugeCount(t *testing.T) {
 	}
 }
 
+// TestManyArguments: the arguments of a request that came in pieces take one
+// allocation, of their size.
+func TestManyArguments(t *testing.T) {
+	const n = 100_000
+	in := append([]byte("*100000\r\n"), bytes.Repeat([]byte("$1\r\nx\r\n"), n)...)
+	r := &Reader{}
+	allocs := testing.AllocsPerRun(3, func() {
+		if _, took, err := r.Next(in[:20], nil); took != 0 || err != nil {
+			t.Fatal(took, err)
+		}
+		args, took, err := r.Next(in, nil)
+		if len(args) != n || cap(args) != n || took != len(in) || err != nil {
+			t.Fatal(len(args), cap(args), took, err)
+		}
+	})
+	if allocs > 3 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
 func TestReaderAllocatesNothing(t *testing.T) {
 	pipeline := bytes.Repeat([]byte("*3\r\n$3\r\nSET\r\n$5\r\nkey:1\r\n$32\r\n0123456789abcdef0123456789abcdef\r\n"), 16)
 	inline := []byte("set \"a\" 'b'\r\n")
