@@ -304,6 +304,10 @@ func (w *worker) settle(c *conn) {
 	if k := b.first + b.count - 1; b.count > 0 && !w.batch[k].Done {
 		done = w.undone(c)
 	}
+	if b.problem != nil && c.client.Blocked() { // its turn comes behind the command that waits
+		c.reader.Reset()
+		b.problem = nil
+	}
 	if invariants.Enabled {
 		poison(b.input[:done])
 	}

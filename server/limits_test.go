@@ -621,3 +621,17 @@ func TestAsideAtEnd(t *testing.T) {
 	}
 	c.wantEnd("+PONG\r\n")
 }
+
+// TestErrorBehindWait: a protocol error behind a command that waits comes when
+// that was answered.
+func TestErrorBehindWait(t *testing.T) {
+	f := start(t)
+	other := f.dial()
+	other.do("+OK\r\n", "client", "pause", "100000", "write")
+	c := f.dial()
+	c.send(append(cmd("set", "k", "v"), "*x\r\n"...))
+	eventually(t, "the command waits", func() bool { return f.engine.Clients().Blocked() == 1 })
+	other.do("+PONG\r\n", "ping")
+	other.do("+OK\r\n", "client", "unpause")
+	c.wantEnd("+OK\r\n-ERR Protocol error: invalid multibulk length\r\n")
+}
