@@ -16,6 +16,8 @@ type bigState struct {
 	ref  arena.Ref
 	len  int
 	refs atomic.Int32
+
+	records atomic.Int64 // that hold it: live ones, and 1<<32 for each retired one
 }
 
 // NewBig returns a Big of size bytes, not zeroed, with one reference, nil when
@@ -57,6 +59,22 @@ func (b *Big) Release() {
 // shared reports whether somebody else than the caller holds a reference.
 // Nobody can take a new one while the shard of the only holder is locked.
 func (b *Big) shared() bool { return b.refs.Load() > 1 }
+
+// hold notes that so many more live and retired records hold b, and returns how many
+// bytes more only snapshots need.
+func (b *Big) hold(live, retired int64) int64 {
+	change := live + retired<<32
+	now := b.records.Add(change)
+	return b.keptAt(now) - b.keptAt(now-change)
+}
+
+// keptAt is how many bytes only snapshots need when these records hold b.
+func (b *Big) keptAt(records int64) int64 {
+	if live, retired := records&(1<<32-1), records>>32; live == 0 && retired > 0 {
+		return b.memSize()
+	}
+	return 0
+}
 
 // grow makes the value n bytes long; false when the block has no room. Bytes
 // that are new are zero.

@@ -16,6 +16,7 @@ type handles struct {
 	list  []handle
 	free  []uint32
 	total *atomic.Int64 // bytes of all, of every shard, beside the arenas
+	kept  *atomic.Int64 // bytes that only snapshots need, of every shard
 }
 
 func (h *handles) big(i uint32) *Big      { return h.list[i].big }
@@ -26,6 +27,8 @@ func (h *handles) add(v handle) uint32 {
 	v.size = bigOverhead
 	if v.obj != nil {
 		v.size = v.obj.MemSize()
+	} else {
+		h.kept.Add(v.big.hold(1, 0))
 	}
 	h.total.Add(v.size)
 	if n := len(h.free); n > 0 {
@@ -52,6 +55,7 @@ func (h *handles) dup(i uint32) uint32 {
 func (h *handles) drop(i uint32) {
 	v := h.list[i]
 	if v.big != nil {
+		h.kept.Add(v.big.hold(-1, 0))
 		v.big.Release()
 	}
 	h.total.Add(-v.size)

@@ -143,13 +143,13 @@ type shard struct {
 	compact compactor
 	sink    uint64 // of what was touched
 
-	_ [224]byte
+	_ [216]byte
 }
 
 func (s *shard) open(ks *Keyspace, id int) {
 	s.ks, s.id = ks, id
 	s.arena = ks.heap.NewArena()
-	s.handles.total = &ks.objects
+	s.handles.total, s.handles.kept = &ks.objects, &ks.kept
 	s.epochs = table.NewEpochs(&ks.kept)
 	s.dbs = make([]atomic.Pointer[database], ks.databases)
 }

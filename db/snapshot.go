@@ -188,6 +188,25 @@ func (l *retireList) take() (ref arena.Ref, ok bool) {
 	return ref, true
 }
 
+// retire keeps a record that left the table for the snapshots that may read it.
+func (s *shard) retire(rec *record) {
+	s.retired.add(s.epochs.Current(), rec.ref)
+	s.countRetired(rec, 1)
+}
+
+// countRetired counts the memory of a record that was retired (1), or is not any
+// longer (-1). That of a Big counts while no live record holds it.
+func (s *shard) countRetired(rec *record, sign int64) {
+	n := sign * int64(s.ks.heap.Cap(rec.ref))
+	switch rec.kind() {
+	case kindBig:
+		n += s.handles.big(rec.handle()).hold(-sign, sign)
+	case kindObject:
+		n += sign * s.handles.list[rec.handle()].size
+	}
+	s.ks.kept.Add(n)
+}
+
 // freeRetired frees up to limit records and reports whether there are more.
 func (s *shard) freeRetired(limit int) bool {
 	for ; limit > 0; limit-- {
@@ -196,7 +215,7 @@ func (s *shard) freeRetired(limit int) bool {
 			return false
 		}
 		rec := s.openRecord(ref)
-		s.ks.kept.Add(-s.footprint(&rec))
+		s.countRetired(&rec, -1)
 		s.dropRecord(rec, true, false)
 	}
 	return true

@@ -189,26 +189,13 @@ func (s *shard) take(d *database, slot table.Slot) (rec record, fresh bool) {
 // in another record.
 func (s *shard) dropRecord(rec record, fresh, moved bool) {
 	if !fresh {
-		s.retired.add(s.epochs.Current(), rec.ref)
-		s.ks.kept.Add(s.footprint(&rec))
+		s.retire(&rec)
 		return
 	}
 	if rec.kind().hasHandle() && !moved {
 		s.handles.drop(rec.handle())
 	}
 	s.arena.Free(rec.ref)
-}
-
-// footprint is the memory that goes with a record.
-func (s *shard) footprint(rec *record) int64 {
-	n := int64(s.ks.heap.Cap(rec.ref))
-	switch rec.kind() {
-	case kindBig:
-		n += s.handles.big(rec.handle()).memSize()
-	case kindObject:
-		n += s.handles.list[rec.handle()].size
-	}
-	return n
 }
 
 // expire removes the key at slot because its time has come.
