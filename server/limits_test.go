@@ -635,3 +635,23 @@ func TestErrorBehindWait(t *testing.T) {
 	other.do("+OK\r\n", "client", "unpause")
 	c.wantEnd("+OK\r\n-ERR Protocol error: invalid multibulk length\r\n")
 }
+
+// TestHiddenMemory: what a client makes the server keep counts, wherever it is.
+func TestHiddenMemory(t *testing.T) {
+	const size = 3 << 20
+	f := start(t)
+	other, c := f.dial(), f.dial()
+	between := func(low, high int64) func() bool {
+		return func() bool { n := f.ClientMemory(); return n >= low && n < high }
+	}
+	c.do("+OK\r\n", "client", "setname", string(pattern(size)))
+	eventually(t, "a long name counts", between(size, size+1<<20))
+	c.do("+OK\r\n", "client", "setname", "short")
+	eventually(t, "a short one does not", between(0, 1<<20))
+	other.do("+OK\r\n", "client", "pause", "100000", "write")
+	c.send(cmd("set", "k", string(pattern(size))))
+	eventually(t, "a command that waits counts", between(size, size+1<<20))
+	other.do("+OK\r\n", "client", "unpause")
+	c.want("+OK\r\n")
+	eventually(t, "it does not when it has run", between(0, 1<<20))
+}

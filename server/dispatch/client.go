@@ -26,6 +26,7 @@ type Client struct {
 	watching bool
 
 	parked *parked
+	names  int64 // bytes of long names
 
 	id      int64
 	created int64 // seconds
@@ -120,12 +121,15 @@ func (c *Client) Closing() bool { return c.mode&modeClosing != 0 }
 // Monitoring reports whether the client said MONITOR.
 func (c *Client) Monitoring() bool { return c.mode&modeMonitor != 0 }
 
-// Memory is about how many bytes the client's transaction uses: queued commands
-// and watched keys.
+// Memory is about how many bytes the client makes the server keep: commands that
+// are queued or wait, watched keys, long names.
 func (c *Client) Memory() int64 {
-	n := int64(0)
+	n := c.names
 	if c.multi != nil {
-		n = c.multi.bytes()
+		n += c.multi.bytes()
+	}
+	if c.parked != nil {
+		n += c.parked.size
 	}
 	if c.watching {
 		n += c.watcher.MemSize()

@@ -28,6 +28,7 @@ type parked struct {
 	c     *Client
 	spec  *command.Spec
 	argv  [][]byte
+	size  int64 // of argv
 	why   why
 	began int64        // when a command that went aside began, by the monotonic clock
 	reply *resp.Writer // of that command, once it is done
@@ -189,9 +190,15 @@ const forever db.Millis = 100 * 365 * 24 * 3600 * 1000
 // may not fit an int64.
 func duration(d db.Millis) time.Duration { return time.Duration(min(d, forever)) * time.Millisecond }
 
+// argSize is what an argument costs beside its bytes.
+const argSize = 24
+
 // hold copies a command for later and blocks its client.
 func (x *Executor) hold(p *Pending, c *Client, w why) *parked {
 	k := &parked{c: c, spec: p.spec, argv: clone(p.Argv), why: w}
+	for _, a := range k.argv {
+		k.size += int64(len(a)) + argSize
+	}
 	x.release(p)
 	c.parked = k
 	c.mode |= modeBlocked

@@ -86,8 +86,17 @@ func (c *Client) SetLibVer(ver string) { c.show(&c.shown.libVer, ver) }
 
 func (c *Client) show(field *string, s string) {
 	c.shown.mu.Lock()
+	defer c.shown.mu.Unlock()
+	c.names += longName(s) - longName(*field)
 	*field = s
-	c.shown.mu.Unlock()
+}
+
+// longName is how many bytes of a name are counted: none of what most are.
+func longName(s string) int64 {
+	if len(s) < 1024 {
+		return 0
+	}
+	return int64(len(s))
 }
 
 // User is the authenticated user.
