@@ -25,12 +25,33 @@ type bigState struct {
 // and hand it to Tx.AdoptBig.
 func (ks *Keyspace) NewBig(size int) *Big { return newBig(ks.heap, size, size) }
 
+// NewEmptyBig is NewBig for a value that comes bit by bit: of a large one only what
+// Fill was told of counts as memory, and takes any.
+func (ks *Keyspace) NewEmptyBig(size int) *Big {
+	if size <= warmBig {
+		return ks.NewBig(size)
+	}
+	return makeBig(ks.heap, ks.heap.AllocLargeRoom(1, size), size)
+}
+
+// warmBig is the size up to which the memory of a Big may have been used before.
+const warmBig = 2 << 20
+
+// Fill says that the first n bytes of a NewEmptyBig are about to be written. The
+// whole must be filled before it is adopted.
+func (b *Big) Fill(n int) { b.heap.Extend(b.ref, n) }
+
 // newBig makes a Big of n bytes that can grow to room bytes without a copy.
 func newBig(h *arena.Heap, n, room int) *Big {
 	ref := h.AllocLargeRoom(n, room)
 	if ref == 0 && room > n {
 		ref = h.AllocLarge(n)
 	}
+	return makeBig(h, ref, n)
+}
+
+// makeBig makes a Big of a block, nil if that is 0.
+func makeBig(h *arena.Heap, ref arena.Ref, n int) *Big {
 	if ref == 0 {
 		return nil
 	}

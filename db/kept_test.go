@@ -90,3 +90,47 @@ func TestKeptComesBack(t *testing.T) {
 		t.Errorf("%d bytes are kept for no snapshot", n)
 	}
 }
+
+// TestEmptyBig: of a large value that comes bit by bit what came counts, and all of
+// it is given back.
+func TestEmptyBig(t *testing.T) {
+	ks := open(t, Options{})
+	tx := ks.NewTx()
+	empty := ks.Used()
+	for _, size := range []int{BigMin, warmBig, warmBig + 1, 20 << 20} {
+		for _, filled := range []int{0, 5000, size / 2, size} {
+			b := ks.NewEmptyBig(size)
+			if b.Len() != size {
+				t.Fatalf("%d bytes, want %d", b.Len(), size)
+			}
+			b.Fill(filled)
+			for i := range b.Bytes()[:filled] {
+				b.Bytes()[i] = byte(i)
+			}
+			used, most := ks.Used()-empty, int64(filled+8<<10)
+			if size <= warmBig {
+				most = int64(size + 8<<10)
+			}
+			if used < int64(filled) || used > most {
+				t.Errorf("%d of %d bytes: %d used", filled, size, used)
+			}
+			if filled < size {
+				b.Release()
+			} else {
+				with(ks, tx, 0, 1, func(tx *Tx) {
+					if err := tx.AdoptBig([]byte("k"), b, NoExpiry); err != nil {
+						t.Error(err)
+					}
+					tx.Delete([]byte("k"))
+				})
+			}
+		}
+	}
+	with(ks, tx, 0, 1, func(tx *Tx) {})
+	if used := ks.Used() - empty; used != 0 {
+		t.Errorf("%d bytes are not given back", used)
+	}
+	if b := open(t, Options{}).NewEmptyBig(1 << 40); b != nil {
+		t.Error("there is a value of a terabyte")
+	}
+}

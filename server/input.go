@@ -148,6 +148,7 @@ func (w *worker) readBig(c *conn) {
 	block := c.big.Bytes()
 	for sum := 0; c.bigHave < len(block) && sum < readPerTurn; {
 		want := min(len(block)-c.bigHave, readOwn)
+		c.big.Fill(c.bigHave + want)
 		n, errno := poll.Read(c.fd, block[c.bigHave:c.bigHave+want])
 		if !w.received(c, n, errno) {
 			return
@@ -371,11 +372,12 @@ func (w *worker) divert(c *conn) {
 	if !ok || need < bigMin || c.big != nil {
 		return
 	}
-	big := w.s.engine.Keyspace().NewBig(need)
+	big := w.s.engine.Keyspace().NewEmptyBig(need)
 	if big == nil {
 		return
 	}
 	left := c.in.bytes()
+	big.Fill(min(need, len(left)))
 	left, have := c.reader.Divert(big.Bytes(), left)
 	c.in.w = c.in.r + len(left)
 	if len(c.in.b) > bufferSizes[0] {

@@ -197,10 +197,15 @@ func TestLentMemory(t *testing.T) {
 	value := string(pattern(size))
 	in := cmd("set", "k", value)
 	c.send(in[:size/2])
-	eventually(t, "the value comes", func() bool { return f.ClientMemory() >= size && grown(size, size+1<<20)() })
+	eventually(t, "the value comes", func() bool { return f.ClientMemory() >= size && grown(size/2-1<<20, size/2+1<<20)() })
 	c.send(in[size/2:])
 	c.want("+OK\r\n")
 	eventually(t, "the value is there", func() bool { return f.ClientMemory() < 1<<20 && grown(size, size+1<<20)() })
+	liar := f.dial()
+	liar.send(append([]byte("*3\r\n$3\r\nSET\r\n$1\r\nl\r\n$500000000\r\n"), pattern(100_000)...))
+	eventually(t, "what was only announced is no memory", func() bool { return f.ClientMemory() > 500_000_000 && grown(size, size+1<<20)() })
+	liar.Close()
+	eventually(t, "the liar is gone", func() bool { return f.ClientMemory() < 1<<20 })
 	var slow []*client
 	for range 4 {
 		s := f.dial()
