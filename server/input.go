@@ -232,7 +232,7 @@ func (w *worker) parse(c *conn) {
 			w.outsized = true
 		}
 		w.add(c.client, args)
-		w.ends = append(w.ends, int32(pos))
+		w.ends = append(w.ends, pos)
 		b.count++
 		if c.big != nil {
 			w.attachBig(c, args)
@@ -360,7 +360,7 @@ func (w *worker) undone(c *conn) int {
 		if i == b.first {
 			return 0
 		}
-		return int(w.ends[i-1])
+		return w.ends[i-1]
 	}
 	return b.parsed
 }

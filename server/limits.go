@@ -12,6 +12,9 @@ const (
 	// strangerOutput is how many bytes of replies may wait for a peer that has
 	// to authenticate first. All it can be told until then is short.
 	strangerOutput = 16 << 10
+	// maxArgument is how long an argument can be, whatever proto-max-bulk-len
+	// allows: records and the queue of MULTI keep lengths in 32 bits.
+	maxArgument = 1<<32 - 1
 )
 
 // pauseAt is the number of waiting bytes at which commands wait.

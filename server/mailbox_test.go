@@ -89,3 +89,19 @@ func BenchmarkMailbox(b *testing.B) {
 		}
 	}
 }
+
+// TestLongestArgument: however much proto-max-bulk-len allows, an argument's length
+// fits the 32 bits that records and the queue of MULTI have for it.
+func TestLongestArgument(t *testing.T) {
+	f := func(set, want int) {
+		t.Helper()
+		w := &worker{s: &Server{}}
+		w.s.settings.Store(&Settings{MaxBulk: set})
+		w.readSettings()
+		if w.limits.MaxBulk != want || w.limitsUnauth.MaxBulk != want {
+			t.Errorf("%d: %d and %d, want %d", set, w.limits.MaxBulk, w.limitsUnauth.MaxBulk, want)
+		}
+	}
+	f(512<<20, 512<<20)
+	f(1<<62, maxArgument)
+}

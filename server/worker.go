@@ -28,7 +28,7 @@ type worker struct {
 	// The batch that is being made: the commands, where each ends within its
 	// connection's input, their arguments, the connections in it.
 	batch    []dispatch.Pending
-	ends     []int32
+	ends     []int
 	args     [][]byte
 	joined   []*conn
 	shared   []byte // what sockets are read into; used: how much the batch holds
@@ -282,8 +282,9 @@ func (w *worker) readSettings() {
 		return
 	}
 	w.set = set
-	w.limits = &resp.Limits{MaxBulk: set.MaxBulk}
-	w.limitsUnauth = &resp.Limits{MaxBulk: set.MaxBulk, Unauthenticated: true}
+	most := min(set.MaxBulk, maxArgument)
+	w.limits = &resp.Limits{MaxBulk: most}
+	w.limitsUnauth = &resp.Limits{MaxBulk: most, Unauthenticated: true}
 }
 
 // broken closes a connection whose socket failed.

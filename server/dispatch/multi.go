@@ -22,7 +22,7 @@ const keptQueue = 64 << 10
 // the other in buf, so that a queue that was used before costs no allocation.
 type multiState struct {
 	buf   []byte
-	lens  []int32
+	lens  []uint32
 	cmds  []queuedCommand
 	flags command.Flags // of all commands together
 	write bool          // one of them writes
@@ -70,7 +70,7 @@ func (x *Executor) queue(p *Pending, c *Client) {
 	m := c.multi
 	for _, a := range p.Argv {
 		m.buf = append(m.buf, a...)
-		m.lens = append(m.lens, int32(len(a)))
+		m.lens = append(m.lens, uint32(len(a)))
 	}
 	m.cmds = append(m.cmds, queuedCommand{p.spec, len(p.Argv)})
 	m.flags |= p.spec.Flags
