@@ -4,3 +4,4 @@ package db
 
 func holdOrder(*Keyspace, LockSet) {}
 func dropOrder(*Keyspace, LockSet) {}
+func noteOrder(*Keyspace, LockSet) {}

@@ -57,6 +57,19 @@ func holdOrder(ks *Keyspace, set LockSet) {
 	}
 }
 
+// noteOrder notes shards that were locked without waiting.
+func noteOrder(ks *Keyspace, set LockSet) {
+	if held.followed.Load() == 0 {
+		return
+	}
+	h := self(ks)
+	held.Lock()
+	defer held.Unlock()
+	if has := held.sets[h]; has != 0 {
+		note(h, has|set)
+	}
+}
+
 // dropOrder notes that shards are given back.
 func dropOrder(ks *Keyspace, set LockSet) {
 	if held.followed.Load() == 0 {

@@ -28,6 +28,18 @@ func (ks *Keyspace) Lock(set LockSet) {
 	}
 }
 
+// TryLock locks shard i if it is free at once. Since it does not wait, it may be
+// called while holding any other shards.
+func (ks *Keyspace) TryLock(i int) bool {
+	if !ks.shards[i].mu.TryLock() {
+		return false
+	}
+	if invariants.Enabled {
+		noteOrder(ks, LockSet(1)<<uint(i))
+	}
+	return true
+}
+
 // Unlock gives the shards of a set back.
 func (ks *Keyspace) Unlock(set LockSet) {
 	if invariants.Enabled {

@@ -48,9 +48,6 @@ const keptTouched = 1 << 14
 func (t *Toucher) run() {
 	var sum uint64
 	for _, k := range t.keys {
-		sum += k.table.TouchSegment(k.hash)
-	}
-	for _, k := range t.keys {
 		sum += k.table.TouchSlot(k.hash)
 	}
 	for _, k := range t.keys {
@@ -76,3 +73,19 @@ func touchAll(t *table.Table, hashes []uint64) (sum uint64) {
 // WillLock says that the shard of a key with this hash will be locked soon, but
 // not at once: the cache line that every command writes is fetched meanwhile.
 func (ks *Keyspace) WillLock(hash uint64) { prefetchWrite(&ks.shards[hash&ks.mask]) }
+
+// WillFind says that the key with this hash will be looked for soon, but not at
+// once; WillRead that it will be very soon, WillFind having been called a while
+// before. What the lookup needs is fetched meanwhile.
+func (ks *Keyspace) WillFind(db int, hash uint64) {
+	if d := ks.shards[hash&ks.mask].dbs[db].Load(); d != nil {
+		d.table.PrefetchSlot(hash)
+	}
+}
+
+// WillRead is described at WillFind.
+func (ks *Keyspace) WillRead(db int, hash uint64) {
+	if d := ks.shards[hash&ks.mask].dbs[db].Load(); d != nil {
+		d.table.PrefetchRecord(hash)
+	}
+}

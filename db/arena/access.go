@@ -31,3 +31,11 @@ func (h *Heap) Touch(r Ref) uint64 {
 	}
 	return *(*uint64)(unsafe.Add(h.base, off))
 }
+
+// Prefetch asks for the cache line of word r, PrefetchRecord for the first 64
+// bytes of block r, whatever r is, as in Touch. Unlike Touch they wait for
+// nothing, so that they can be asked for while other work goes on.
+func (h *Heap) Prefetch(r Ref) { prefetch(unsafe.Add(h.base, uintptr(r)<<3)) }
+
+// PrefetchRecord is described at Prefetch.
+func (h *Heap) PrefetchRecord(r Ref) { prefetchTwo(unsafe.Add(h.base, uintptr(r)<<3)) }

@@ -94,6 +94,8 @@ type Engine struct {
 	state    atomic.Uint32 // state bits: what keeps commands off the short way
 	configMu sync.Mutex    // orders changes of settings
 
+	executors atomic.Int32 // open ones
+
 	clients  Registry
 	waiters  waiters
 	pause    pause

@@ -68,7 +68,9 @@ type Executor struct {
 
 	keys   []keyRef // of the commands of the batch
 	refs   []command.KeyRef
-	held   db.LockSet // locked now
+	held   db.LockSet // locked now, for one command
+	kept   db.LockSet // locked until the batch is done, see keep.go
+	alone  bool       // there is no other executor
 	begun  bool       // tx is open
 	mark   resp.Mark  // where the reply of the command begins
 	failed bool       // the command answered an error
@@ -88,6 +90,7 @@ func (e *Engine) NewExecutor() *Executor {
 		tx: e.ks.NewTx(), toucher: e.ks.NewToucher(), rec: e.stats.NewRecorder(),
 	}
 	x.call.SetLogged(e.oplog != nil)
+	e.executors.Add(1)
 	return x
 }
 
@@ -96,7 +99,10 @@ func (e *Engine) NewExecutor() *Executor {
 func (x *Executor) Recorder() *stats.Recorder { return x.rec }
 
 // Close gives the executor up.
-func (x *Executor) Close() { x.rec.Close() }
+func (x *Executor) Close() {
+	x.e.executors.Add(-1)
+	x.rec.Close()
+}
 
 // Now is the instant of the last command, in milliseconds.
 func (x *Executor) Now() db.Millis { return x.now }
@@ -112,6 +118,7 @@ func (x *Executor) RunBatch(batch []Pending) {
 	for i := 0; i < len(batch); {
 		i = x.runFrom(batch, i)
 	}
+	x.letGo()
 	x.settle()
 	x.rec.Flush()
 	x.trim()
@@ -142,6 +149,7 @@ func (x *Executor) startTurn() {
 	}
 	x.setNow()
 	x.run.share = x.mayShare()
+	x.alone = x.e.executors.Load() == 1
 }
 
 func (x *Executor) setNow() { x.now = db.Millis((x.wallBase + x.start) / 1e6) }
@@ -174,8 +182,6 @@ func (x *Executor) locate(p *Pending, db int, touch bool) {
 	case pl.way == wayGates || !pl.fits(len(p.Argv)):
 	case pl.way == wayMany:
 		x.findKeys(p, db, touch)
-	case touch:
-		p.hash, p.count = x.toucher.Add(db, p.Argv[pl.at]), 1
 	default:
 		p.hash, p.count = x.ks.Hash(p.Argv[pl.at]), 1
 	}
@@ -198,7 +204,40 @@ func (x *Executor) findKeys(p *Pending, db int, touch bool) {
 		}
 		x.keys = append(x.keys, k)
 	}
-	p.count = int32(len(x.refs))
+	if p.count = int32(len(x.refs)); p.count == 1 {
+		p.hash = x.keys[p.first].hash
+	}
+}
+
+// slotAhead and recordAhead are how many commands ahead the bucket and the record
+// of a single key are fetched: together as long as main memory takes. Loading
+// them all before the first command runs, as is done for commands of many keys,
+// costs more where the keyspace fits into the caches, and gains no more where not.
+const (
+	slotAhead   = 12
+	recordAhead = 4
+)
+
+// fetchFirst asks for what the first commands from the i-th on will need.
+func (x *Executor) fetchFirst(batch []Pending, i int) {
+	for at := i; at < i+slotAhead; at++ {
+		x.fetchSlot(batch, at)
+	}
+	for at := i; at < i+recordAhead; at++ {
+		x.fetchRecord(batch, at)
+	}
+}
+
+func (x *Executor) fetchSlot(batch []Pending, at int) {
+	if at < len(batch) && batch[at].count == 1 {
+		x.ks.WillFind(batch[at].Client.db, batch[at].hash)
+	}
+}
+
+func (x *Executor) fetchRecord(batch []Pending, at int) {
+	if at < len(batch) && batch[at].count == 1 {
+		x.ks.WillRead(batch[at].Client.db, batch[at].hash)
+	}
 }
 
 // lockAhead is how many commands ahead the cache line of a shard's mutex is
@@ -217,14 +256,17 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 			next++
 		}
 	}()
+	x.fetchFirst(batch, i)
 	for ; next < len(batch); next++ {
+		x.fetchSlot(batch, next+slotAhead)
+		x.fetchRecord(batch, next+recordAhead)
 		p := &batch[next]
 		c := p.Client
 		if c.mode&(modeBlocked|modeClosing|modeGone) != 0 || c.w.Len() >= replyBound && p.Big == nil {
 			continue
 		}
 		p.Done = true
-		if at := next + lockAhead; at < len(batch) && batch[at].count == 1 && batch[at].hash != p.hash {
+		if at := next + lockAhead; !x.alone && at < len(batch) && batch[at].count == 1 && batch[at].hash != p.hash {
 			x.ks.WillLock(batch[at].hash)
 		}
 		before, own := c.mode, -1
@@ -255,6 +297,7 @@ func (x *Executor) execute(p *Pending, c *Client) {
 	if p.spec == nil || !x.plans[p.spec.ID()].quick {
 		x.settle()
 	}
+	x.letGo()
 	x.throughGates(p, c)
 }
 
@@ -273,6 +316,7 @@ func (x *Executor) panicked(p *Pending, r any) {
 		x.tx.SetTouchless(false)
 		x.tx.Abort()
 	}
+	x.letGo()
 	if x.held != 0 {
 		set := x.held
 		x.held = 0

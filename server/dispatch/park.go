@@ -283,6 +283,7 @@ func (x *Executor) again(k *parked, c *Client) {
 	batch := []Pending{{Client: c, Argv: k.argv}}
 	x.prepare(batch)
 	x.runFrom(batch, 0)
+	x.letGo()
 }
 
 // retry runs a blocking command again, since it is its turn.

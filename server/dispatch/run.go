@@ -20,14 +20,13 @@ func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
 	if p.Big != nil {
 		x.lend(p)
 	}
-	set := db.LockSet(1) << uint(x.ks.ShardOf(p.hash))
-	x.lock(c, set, s.Write != nil)
+	x.lockOne(c, p.hash, s.Write != nil)
 	x.tx.Prime(p.Argv[pl.at], p.hash)
 	err := x.invoke(s, c)
 	if err != nil {
 		x.fail(c, err)
 	}
-	x.unlock()
+	x.unlockOne()
 	x.count(s, p.Argv, c)
 	if x.lent != nil {
 		x.dropBig(p)
