@@ -22,7 +22,21 @@ var (
 	dirty  = "0"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() { os.Exit(profiled(os.Args[1:])) }
+
+// profiled is run with the CPU profile that the environment may ask for.
+func profiled(args []string) int {
+	stop, err := process.Profile()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := run(args, os.Stdin, os.Stdout, os.Stderr)
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return code
+}
 
 func build() host.Build {
 	return host.Build{Name: strings.Clone(os.Args[0]), Commit: commit, Dirty: dirty != "0", ID: buildID()}

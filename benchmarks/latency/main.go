@@ -1,0 +1,331 @@
+// Command latency measures what a server's clients notice of its background
+// work: the latest reply while the keyspace grows, the latency of paced writes
+// with and without a reader that walks the whole keyspace, and the memory that
+// this costs. It starts the server itself and prints one line per figure.
+//
+// Writes are paced by the clock, not by the replies: one that is late does not
+// delay those behind it, and its lateness counts (no coordinated omission).
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type options struct {
+	server string
+	args   string
+	keys   int
+	grow   int
+	rate   int
+	span   time.Duration
+	walk   string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.server, "server", "bin/heddle-server", "the server's binary")
+	flag.StringVar(&o.args, "args", "--server-threads 1", "more arguments for it")
+	flag.IntVar(&o.keys, "keys", 3_000_000, "keys that the walk visits")
+	flag.IntVar(&o.grow, "grow", 10_000_000, "keys to grow to, after the walk")
+	flag.IntVar(&o.rate, "rate", 30_000, "writes a second, paced")
+	flag.DurationVar(&o.span, "time", 10*time.Second, "length of each phase of paced writes")
+	flag.StringVar(&o.walk, "walk", "KEYS nothing*", "the command that reads the whole keyspace")
+	flag.Parse()
+	if err := o.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "latency:", err)
+		os.Exit(1)
+	}
+}
+
+func (o options) run() error {
+	s, err := start(o.server, strings.Fields(o.args))
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	if err := s.fill(0, o.keys); err != nil {
+		return err
+	}
+	fmt.Printf("%d keys: RSS %d MB, %d bytes a key\n", o.keys, s.rss()>>20, (s.rss()-s.empty)/int64(o.keys))
+	if err := o.walking(s); err != nil {
+		return err
+	}
+	return o.growing(s)
+}
+
+// walking measures paced writes alone and beside walks of the keyspace.
+func (o options) walking(s *server) error {
+	alone, err := s.paced(o.rate, o.keys, o.span)
+	if err != nil {
+		return err
+	}
+	fmt.Println("paced writes alone:      ", alone)
+	before := s.rss()
+	ctx, cancel := context.WithCancel(context.Background())
+	walks := make(chan int)
+	peak := make(chan int64)
+	go func() { walks <- s.repeat(ctx, o.walk) }()
+	go func() { peak <- s.peakRSS(ctx) }()
+	beside, err := s.paced(o.rate, o.keys, o.span)
+	cancel()
+	n, top := <-walks, <-peak
+	if err != nil {
+		return err
+	}
+	fmt.Printf("paced writes beside %q: %v; %d walks, RSS %+d MB; p99.9 %.2f x\n",
+		o.walk, beside, n, (top-before)>>20, float64(beside.p999)/float64(alone.p999))
+	return nil
+}
+
+// growing inserts keys while one connection asks for small things.
+func (o options) growing(s *server) error {
+	done := make(chan error)
+	go func() { done <- s.fill(o.keys, o.grow) }()
+	c, err := s.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var all []time.Duration
+	for begin := time.Now(); ; time.Sleep(200 * time.Microsecond) {
+		select {
+		case err := <-done:
+			fmt.Printf("growing from %d to %d keys in %.1f s: %v, RSS %d bytes a key\n", o.keys, o.grow,
+				time.Since(begin).Seconds(), summarize(all), (s.rss()-s.empty)/int64(o.grow))
+			return err
+		default:
+		}
+		t := time.Now()
+		if _, err := c.ask("GET", key(rand.IntN(o.keys))); err != nil {
+			return err
+		}
+		all = append(all, time.Since(t))
+	}
+}
+
+// summary describes latencies.
+type summary struct {
+	n                    int
+	p50, p99, p999, most time.Duration
+}
+
+func (s summary) String() string {
+	return fmt.Sprintf("%d replies, p50 %v, p99 %v, p99.9 %v, max %v", s.n, s.p50, s.p99, s.p999, s.most)
+}
+
+func summarize(all []time.Duration) summary {
+	if len(all) == 0 {
+		return summary{}
+	}
+	slices.Sort(all)
+	at := func(q float64) time.Duration { return all[int(q*float64(len(all)-1))].Round(time.Microsecond) }
+	return summary{len(all), at(0.5), at(0.99), at(0.999), at(1)}
+}
+
+// server is a server that was started here.
+type server struct {
+	cmd   *exec.Cmd
+	addr  string
+	empty int64 // RSS without keys
+}
+
+func start(binary string, args []string) (*server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	_, port, _ := net.SplitHostPort(addr)
+	s := &server{addr: addr, cmd: exec.Command(binary, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", ""}, args...)...)}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for range 100 {
+		if c, err := s.dial(); err == nil {
+			_ = c.Close()
+			s.empty = s.rss()
+			return s, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.stop()
+	return nil, fmt.Errorf("%s does not answer", binary)
+}
+
+func (s *server) stop() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// rss is the server's resident memory in bytes.
+func (s *server) rss() int64 {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
+	if f := strings.Fields(string(b)); len(f) > 1 {
+		n, _ := strconv.ParseInt(f[1], 10, 64)
+		return n * int64(os.Getpagesize())
+	}
+	return 0
+}
+
+func (s *server) peakRSS(ctx context.Context) (top int64) {
+	for ctx.Err() == nil {
+		top = max(top, s.rss())
+		time.Sleep(20 * time.Millisecond)
+	}
+	return top
+}
+
+// fill inserts keys from..to with 32-byte values.
+func (s *server) fill(from, to int) error {
+	c, err := s.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	const depth = 64
+	for i := from; i < to; {
+		n := min(depth, to-i)
+		for range n {
+			c.send("SET", key(i), value)
+			i++
+		}
+		if err := c.flush(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const value = "abcdefghijklmnopqrstuvwxyz012345"
+
+func key(i int) string { return fmt.Sprintf("key:%011d", i) }
+
+// repeat runs a command again and again.
+func (s *server) repeat(ctx context.Context, command string) (n int) {
+	c, err := s.dial()
+	if err != nil {
+		return 0
+	}
+	defer c.Close()
+	for ctx.Err() == nil {
+		if _, err := c.ask(strings.Fields(command)...); err != nil {
+			return n
+		}
+		n++
+	}
+	return n
+}
+
+// paced sends writes at their times and measures from then to the replies.
+func (s *server) paced(rate, keys int, span time.Duration) (summary, error) {
+	c, err := s.dial()
+	if err != nil {
+		return summary{}, err
+	}
+	defer c.Close()
+	n := int(span.Seconds() * float64(rate))
+	due := func(i int) time.Duration { return time.Duration(i) * time.Second / time.Duration(rate) }
+	begin := time.Now()
+	failed := make(chan error, 1)
+	go func() {
+		for i := 0; i < n; {
+			now := time.Since(begin)
+			if due(i) > now {
+				time.Sleep(due(i) - now)
+				continue
+			}
+			for ; i < n && due(i) <= now; i++ {
+				c.send("SET", key(rand.IntN(keys)), value)
+			}
+			if err := c.w.Flush(); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	all := make([]time.Duration, 0, n)
+	for i := range n {
+		if _, err := c.reply(); err != nil {
+			return summary{}, err
+		}
+		all = append(all, time.Since(begin)-due(i))
+	}
+	select {
+	case err := <-failed:
+		return summary{}, err
+	default:
+		return summarize(all), nil
+	}
+}
+
+// conn is a connection that speaks just enough RESP.
+type conn struct {
+	net.Conn
+	r *bufio.Reader
+	w *bufio.Writer
+}
+
+func (s *server) dial() (*conn, error) {
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{c, bufio.NewReaderSize(c, 64<<10), bufio.NewWriterSize(c, 64<<10)}, nil
+}
+
+func (c *conn) send(args ...string) {
+	fmt.Fprintf(c.w, "*%d\r\n", len(args))
+	for _, a := range args {
+		fmt.Fprintf(c.w, "$%d\r\n%s\r\n", len(a), a)
+	}
+}
+
+// flush sends what was buffered and takes n replies.
+func (c *conn) flush(n int) error {
+	if err := c.w.Flush(); err != nil {
+		return err
+	}
+	for range n {
+		if _, err := c.reply(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) ask(args ...string) (string, error) {
+	c.send(args...)
+	if err := c.w.Flush(); err != nil {
+		return "", err
+	}
+	return c.reply()
+}
+
+// reply reads a reply of one line, a bulk string or an empty array.
+func (c *conn) reply() (string, error) {
+	line, err := c.r.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	if line[0] == '-' {
+		return "", fmt.Errorf("the server says %s", strings.TrimSpace(line))
+	}
+	if line[0] == '$' {
+		if n, _ := strconv.Atoi(strings.TrimSpace(line[1:])); n >= 0 {
+			_, err = c.r.Discard(n + 2)
+		}
+	}
+	return line, err
+}
