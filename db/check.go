@@ -23,8 +23,8 @@ func (ks *Keyspace) Check() error {
 
 func (s *shard) check() error {
 	c := checker{s: s, handles: map[uint32]bool{}}
-	for db := range s.dbs {
-		d := s.dbs[db].Load()
+	for db := range s.ks.databases {
+		d := s.at(db).Load()
 		if d == nil {
 			continue
 		}

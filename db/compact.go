@@ -63,13 +63,13 @@ func (s *shard) compactSome() int {
 		*c = compactor{running: true}
 	}
 	looked := 1
-	if d := s.dbs[c.db].Load(); d != nil {
+	if d := s.at(c.db).Load(); d != nil {
 		looked += s.compactTable(d)
 	}
 	if c.cursor != 0 {
 		return looked
 	}
-	if c.db++; c.db == len(s.dbs) {
+	if c.db++; c.db == s.ks.databases {
 		c.db = 0
 		if c.phase++; c.phase == phases {
 			*c = compactor{}
@@ -122,8 +122,8 @@ func (ks *Keyspace) Shrink() {
 	const segments = 4 // under one lock
 	for i := range ks.shards {
 		s := ks.lockShard(i)
-		for db := range s.dbs {
-			if d := s.dbs[db].Load(); d != nil {
+		for db := range s.ks.databases {
+			if d := s.at(db).Load(); d != nil {
 				d.merged = d.table.Shrink(d.merged, segments)
 			}
 		}

@@ -120,8 +120,8 @@ func (ks *Keyspace) sample(cfg *Settings, now Millis) bool {
 		id := (start + i) % len(ks.shards)
 		s := ks.lockShard(id)
 		n := 0
-		for db := range s.dbs {
-			if d := s.dbs[db].Load(); d != nil {
+		for db := range s.ks.databases {
+			if d := s.at(db).Load(); d != nil {
 				n += s.sample(cfg, now, db, d)
 			}
 		}
@@ -226,7 +226,7 @@ func (p *evictionPool) insert(score uint64) *candidate {
 func (ks *Keyspace) evictKey(c *candidate, cfg *Settings) bool {
 	s := ks.lockShard(c.shard)
 	defer ks.unlockShard(c.shard)
-	d := s.dbs[c.db].Load()
+	d := s.at(c.db).Load()
 	if d == nil {
 		return false
 	}

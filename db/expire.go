@@ -64,8 +64,8 @@ func (ks *Keyspace) ExpireCycle(now Millis, budget int) int {
 // expireDue works off up to limit entries and returns how many there were.
 func (s *shard) expireDue(now Millis, limit int) int {
 	done := 0
-	for db := range s.dbs {
-		d := s.dbs[db].Load()
+	for db := range s.ks.databases {
+		d := s.at(db).Load()
 		if d == nil {
 			continue
 		}
@@ -108,7 +108,7 @@ func (s *shard) expireSome(db int, d *database, w *wheel, now Millis, limit int)
 		due[n] = hash
 		n++
 	}
-	s.sink = touchAll(d.table, due[:n])
+	s.sink = touchAll(&d.table, due[:n])
 	for _, hash := range due[:n] {
 		s.fire(db, d, hash, now)
 	}

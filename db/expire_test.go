@@ -55,7 +55,7 @@ func TestTimers(t *testing.T) {
 				ks.ExpireCycle(now, 1000)
 			}
 		}
-		if n := ks.shards[0].dbs[0].Load().wheel.entries; n > most {
+		if n := ks.shards[0].at(0).Load().wheel.entries; n > most {
 			t.Errorf("%s: %d entries", what, n)
 		}
 	}

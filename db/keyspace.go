@@ -46,6 +46,7 @@ type Keyspace struct {
 	hooks     Hooks
 	settings  atomic.Pointer[Settings]
 	shards    []shard
+	dbs       []atomic.Pointer[database] // see Keyspace.at
 	mask      uint64
 	databases int
 	frozen    atomic.Bool // see Freeze
@@ -79,6 +80,7 @@ func Open(o Options) (*Keyspace, error) {
 	}
 	ks := &Keyspace{heap: heap, seed: maphash.MakeSeed(), hooks: o.Hooks,
 		shards: make([]shard, o.Shards), mask: uint64(o.Shards - 1), databases: o.Databases}
+	ks.dbs = make([]atomic.Pointer[database], o.Databases*o.Shards)
 	ks.keys = keyring{heap: heap, hash: ks.Hash}
 	ks.rands.Store(maphash.Bytes(ks.seed, nil))
 	if o.Settings == nil {
@@ -135,7 +137,6 @@ type shard struct {
 	id     int
 	arena  *arena.Arena
 	epochs *table.Epochs
-	dbs    []atomic.Pointer[database]
 
 	handles handles
 	watched watchTable
@@ -143,7 +144,7 @@ type shard struct {
 	compact compactor
 	sink    uint64 // of what was touched
 
-	_ [216]byte
+	_ [240]byte
 }
 
 func (s *shard) open(ks *Keyspace, id int) {
@@ -151,13 +152,22 @@ func (s *shard) open(ks *Keyspace, id int) {
 	s.arena = ks.heap.NewArena()
 	s.handles.total, s.handles.kept = &ks.objects, &ks.kept
 	s.epochs = table.NewEpochs(&ks.kept)
-	s.dbs = make([]atomic.Pointer[database], ks.databases)
 }
+
+// at returns where the share of a database is kept in which a hash falls; nil is
+// kept where there is none. All shards' are close together, and a share has its
+// table in itself, since every lookup follows these pointers.
+func (ks *Keyspace) at(db int, hash uint64) *atomic.Pointer[database] {
+	return &ks.dbs[db*len(ks.shards)+int(hash&ks.mask)]
+}
+
+// at returns where the shard's share of a database is kept.
+func (s *shard) at(db int) *atomic.Pointer[database] { return s.ks.at(db, uint64(s.id)) }
 
 // database is a shard's share of one database. SWAPDB exchanges the pointers
 // to it, so that its id stays with the data.
 type database struct {
-	table     *table.Table
+	table     table.Table
 	expires   int64 // keys with a deadline
 	deadlines int64 // sum of their deadlines, each relative to avgBase
 	wheel     wheel
@@ -169,16 +179,17 @@ type database struct {
 
 // database returns the shard's share of database db, making it if need be.
 func (s *shard) database(db int) *database {
-	if d := s.dbs[db].Load(); d != nil {
+	if d := s.at(db).Load(); d != nil {
 		return d
 	}
 	return s.newDatabase(db)
 }
 
 func (s *shard) newDatabase(db int) *database {
-	d := &database{table: table.New(s.ks.heap, s.arena, &s.ks.keys, s.epochs), id: db}
+	d := &database{id: db}
+	d.table.Init(s.ks.heap, s.arena, &s.ks.keys, s.epochs)
 	d.wheel.open(s.ks.heap, s.arena)
-	s.dbs[db].Store(d)
+	s.at(db).Store(d)
 	return d
 }
 

@@ -39,7 +39,7 @@ func (ks *Keyspace) reportDatabase(db int, now Millis, held bool) DatabaseReport
 	r := DatabaseReport{Index: db}
 	var ttls, counted int64
 	ks.eachShard(held, func(s *shard) {
-		d := s.dbs[db].Load()
+		d := s.at(db).Load()
 		if d == nil {
 			return
 		}

@@ -50,8 +50,8 @@ func (ks *Keyspace) snapshotLocked() *Snapshot {
 		sn.epoch = s.epochs.Begin()
 		s.retired.opened(sn.epoch)
 		f.views = make([]table.View, ks.databases)
-		for db := range s.dbs {
-			if d := s.dbs[db].Load(); d != nil {
+		for db := range s.ks.databases {
+			if d := s.at(db).Load(); d != nil {
 				f.views[db] = d.table.Freeze()
 			}
 		}

@@ -40,8 +40,8 @@ func (ks *Keyspace) sumStats(held bool) (st Stats) {
 		st.Evicted += c.evicted
 		st.Dirty += c.dirty
 		st.Moved += c.moved
-		for db := range s.dbs {
-			if d := s.dbs[db].Load(); d != nil {
+		for db := range s.ks.databases {
+			if d := s.at(db).Load(); d != nil {
 				st.StaleTimers += max(d.wheel.entries-d.expires, 0)
 			}
 		}

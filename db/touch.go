@@ -25,8 +25,8 @@ func (ks *Keyspace) NewToucher() *Toucher { return &Toucher{ks: ks} }
 // Add puts a key on the list and returns its hash.
 func (t *Toucher) Add(db int, key []byte) uint64 {
 	hash := t.ks.Hash(key)
-	if d := t.ks.shards[hash&t.ks.mask].dbs[db].Load(); d != nil {
-		t.keys = append(t.keys, touched{d.table, hash})
+	if d := t.ks.at(db, hash).Load(); d != nil {
+		t.keys = append(t.keys, touched{&d.table, hash})
 	}
 	return hash
 }
@@ -78,14 +78,14 @@ func (ks *Keyspace) WillLock(hash uint64) { prefetchWrite(&ks.shards[hash&ks.mas
 // once; WillRead that it will be very soon, WillFind having been called a while
 // before. What the lookup needs is fetched meanwhile.
 func (ks *Keyspace) WillFind(db int, hash uint64) {
-	if d := ks.shards[hash&ks.mask].dbs[db].Load(); d != nil {
+	if d := ks.at(db, hash).Load(); d != nil {
 		d.table.PrefetchSlot(hash)
 	}
 }
 
 // WillRead is described at WillFind.
 func (ks *Keyspace) WillRead(db int, hash uint64) {
-	if d := ks.shards[hash&ks.mask].dbs[db].Load(); d != nil {
+	if d := ks.at(db, hash).Load(); d != nil {
 		d.table.PrefetchRecord(hash)
 	}
 }

@@ -114,7 +114,7 @@ func (t *Tx) find(key []byte) bool {
 		invariants.Assert(t.set.Has(int(i)), "key %q: its shard %d is not locked", key, i)
 	}
 	s := &t.ks.shards[i]
-	d := s.dbs[t.db].Load()
+	d := s.at(t.db).Load()
 	c.s, c.d, c.hash = s, d, hash
 	if d == nil {
 		return false

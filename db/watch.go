@@ -112,7 +112,7 @@ func (ks *Keyspace) Watch(w *Watcher, db int, key []byte, now Millis) {
 
 // deadline returns when a key expires; false if it is not there or has no deadline.
 func (s *shard) deadline(db int, hash uint64, key []byte) (Expiry, bool) {
-	d := s.dbs[db].Load()
+	d := s.at(db).Load()
 	if d == nil {
 		return 0, false
 	}
@@ -202,7 +202,7 @@ func (t *watchTable) changed(s *shard, db int, key []byte) {
 
 // has reports whether a key is stored, expired or not.
 func (s *shard) has(db int, key []byte) bool {
-	d := s.dbs[db].Load()
+	d := s.at(db).Load()
 	if d == nil {
 		return false
 	}

@@ -68,7 +68,7 @@ func (w *whole) unlockAll() {
 func (w *whole) sum(db int, fn func(d *database)) {
 	for i := range w.ks.shards {
 		s := w.lock(i)
-		if d := s.dbs[db].Load(); d != nil {
+		if d := s.at(db).Load(); d != nil {
 			fn(d)
 		}
 		w.unlock(i)
@@ -127,7 +127,7 @@ func (w *whole) Scan(db int, cursor uint64, count int, fn func(key []byte, t Typ
 func (w *whole) scanShard(i, db int, at uint64, left *int, fn func(key []byte, t Type)) uint64 {
 	s := w.lock(i)
 	defer w.unlock(i)
-	d := s.dbs[db].Load()
+	d := s.at(db).Load()
 	if d == nil {
 		return 0
 	}
@@ -194,7 +194,7 @@ func (w *whole) RandomKey(db int, dst []byte) ([]byte, bool) {
 func (w *whole) nth(db int, n int64, dst []byte) (key []byte, ok bool) {
 	for i := range w.ks.shards {
 		s := w.lock(i)
-		d := s.dbs[db].Load()
+		d := s.at(db).Load()
 		var size int64
 		if d != nil {
 			size = int64(d.table.Len())
@@ -257,14 +257,14 @@ func (w *whole) changed(n int64) {
 func (w *whole) detach(db int) (work []detached, keys int64) {
 	for i := range w.ks.shards {
 		s := &w.ks.shards[i]
-		for j := range s.dbs {
+		for j := range s.ks.databases {
 			if db >= 0 && j != db {
 				continue
 			}
 			if s.watched.used {
 				s.watched.replaced(s, j, -1, w.now())
 			}
-			d := s.dbs[j].Swap(nil)
+			d := s.at(j).Swap(nil)
 			if d == nil {
 				continue
 			}
@@ -289,9 +289,9 @@ func (w *whole) Swap(a, b int) {
 			s.watched.replaced(s, a, b, w.now())
 			s.watched.replaced(s, b, a, w.now())
 		}
-		da, db := s.dbs[a].Load(), s.dbs[b].Load()
-		s.dbs[a].Store(db)
-		s.dbs[b].Store(da)
+		da, db := s.at(a).Load(), s.at(b).Load()
+		s.at(a).Store(db)
+		s.at(b).Store(da)
 	}
 	w.changed(1)
 }

@@ -12,7 +12,10 @@ import (
 type directory struct {
 	down    uint8 // 63 - depth
 	entries []atomic.Uint64
+	few     [fewEntries]atomic.Uint64 // the entries if there are no more: on the same cache line
 }
+
+const fewEntries = 4
 
 // maxDepth bounds the directory to 2^30 entries.
 const maxDepth = 30
@@ -46,7 +49,13 @@ func (e entry) home(hash uint64) uint64 {
 
 // newDirectory returns a directory of 2^depth empty entries.
 func newDirectory(depth uint64) *directory {
-	return &directory{down: uint8(63 - depth), entries: make([]atomic.Uint64, 1<<depth)}
+	d := &directory{down: uint8(63 - depth)}
+	if 1<<depth <= fewEntries {
+		d.entries = d.few[:1<<depth]
+	} else {
+		d.entries = make([]atomic.Uint64, 1<<depth)
+	}
+	return d
 }
 
 func (d *directory) depth() uint64 { return uint64(63 - d.down) }

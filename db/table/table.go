@@ -105,7 +105,14 @@ func (s Slot) at() uint64 { return uint64(s.place &^ wholeHash >> 3) }
 // New returns an empty table; it allocates nothing before the first Insert. Segments
 // are blocks of a.
 func New(h *arena.Heap, a *arena.Arena, keys Keys, epochs *Epochs) *Table {
-	return &Table{heap: h, arena: a, keys: keys, epochs: epochs}
+	t := &Table{}
+	t.Init(h, a, keys, epochs)
+	return t
+}
+
+// Init is New for a Table that is part of something else.
+func (t *Table) Init(h *arena.Heap, a *arena.Arena, keys Keys, epochs *Epochs) {
+	t.heap, t.arena, t.keys, t.epochs = h, a, keys, epochs
 }
 
 // Len returns the number of records.

@@ -21,6 +21,13 @@ type Args struct {
 // NewArgs reads argv from its second element on (the first is the name).
 func NewArgs(argv [][]byte) Args { return Args{argv: argv, pos: 1} }
 
+// restart is NewArgs in place: copying what was just written word by word in
+// larger pieces would stall the processor.
+func (a *Args) restart(argv [][]byte) {
+	a.argv = argv
+	a.pos, a.err = 1, nil
+}
+
 // Skip moves behind n arguments, such as a subcommand's word.
 func (a *Args) Skip(n int) { a.pos += n }
 

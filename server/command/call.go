@@ -34,7 +34,8 @@ type Call struct {
 
 // Start prepares the call for a command. Dispatch calls it; handlers do not.
 func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
-	c.Spec, c.Args, c.Reply = s, NewArgs(argv), w
+	c.Spec, c.Reply = s, w
+	c.Args.restart(argv)
 	if s != nil && s.parent != nil {
 		c.Args.Skip(1)
 	}

@@ -15,7 +15,7 @@ const copyBelow = 4 << 10
 
 // ReplyStr writes a string value as a bulk string. A large value stays where
 // it is: the reply holds a reference until its bytes have left.
-func ReplyStr(w *resp.Writer, s db.Str) {
+func ReplyStr(w *resp.Writer, s *db.Str) {
 	switch {
 	case s.IsInt:
 		w.BulkInt(s.N)

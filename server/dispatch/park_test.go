@@ -66,7 +66,7 @@ func await(c *command.Call, tx db.Txn) error {
 		if found {
 			c.Reply.Array(2)
 			c.Reply.Bulk(key)
-			command.ReplyStr(c.Reply, s)
+			command.ReplyStr(c.Reply, &s)
 			tx.Delete(key)
 			tx.Touched(key, db.ClassGeneric, "del")
 			c.ReplicateAs([]byte("DEL"), key)

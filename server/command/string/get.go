@@ -68,7 +68,7 @@ func getex(c *command.Call, tx db.Txn) error {
 			return err
 		}
 	}
-	command.ReplyStr(c.Reply, s)
+	command.ReplyStr(c.Reply, &s)
 	switch {
 	case o.unit != unitNone:
 		expireAt(c, tx, key, at, o.unit)
@@ -136,7 +136,7 @@ func mget(c *command.Call, v db.View) error {
 		case err != nil || !found:
 			c.Reply.Null()
 		default:
-			command.ReplyStr(c.Reply, s)
+			command.ReplyStr(c.Reply, &s)
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func replyCurrent(c *command.Call, v db.View, key []byte) (found bool, err error
 	case !found:
 		c.Reply.Null()
 	default:
-		command.ReplyStr(c.Reply, s)
+		command.ReplyStr(c.Reply, &s)
 	}
 	return found, nil
 }
