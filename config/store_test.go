@@ -35,7 +35,7 @@ var deliberate = map[string]string{
 	"acl-pubsub-default": "resetchannels", "bind": "* -::*", "dir": ".", "io-threads": defaultThreads(),
 	"syslog-ident": "heddle", "port": "6379", "unixsocketperm": "0",
 	"maxmemory-samples": "5", "repl-diskless-sync": "yes", "tls-allowlist": "",
-	"always-show-logo": "no", "crash-memcheck-enabled": "yes",
+	"min-clients-per-thread": "50", "always-show-logo": "no", "crash-memcheck-enabled": "yes",
 }
 
 func TestDefaultsAreThoseOfTheServers(t *testing.T) {

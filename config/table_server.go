@@ -68,7 +68,7 @@ func networkTable() []*Directive {
 		yesNo("io-threads-do-reads", false, Immutable, "workers always read and write"),
 		list("server-thread-affinity", "no", listRules{parse: parseAffinity, num: affinityNum, single: true}, Immutable|KeyDB, ""),
 		yesNo("active-client-balancing", true, KeyDB, ""),
-		number("min-clients-per-thread", "20", 0, 400, KeyDB, ""),
+		number("min-clients-per-thread", "50", 0, 400, KeyDB, ""),
 		number("replica-weighting-factor", "2", 1, maxInt32, KeyDB, noReplication),
 		yesNo("time-thread-priority", false, Immutable|KeyDB, "there is no clock thread"),
 	}

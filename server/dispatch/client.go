@@ -82,6 +82,9 @@ func (x *Executor) NewClient(conn Conn) *Client {
 	c.created = x.e.clock.Wall() / 1e9
 	c.shown.last.Store(c.created)
 	x.e.clients.add(c)
+	if x.clients++; x.clients == 1 {
+		x.e.busy.Add(1)
+	}
 	return c
 }
 
@@ -102,6 +105,9 @@ func (c *Client) Close() {
 	}
 	c.mode |= modeGone
 	c.e.clients.remove(c)
+	if c.x.clients--; c.x.clients == 0 {
+		c.e.busy.Add(-1)
+	}
 	c.unpark()
 	c.discard()
 	c.e.monitors.remove(c)

@@ -94,7 +94,7 @@ type Engine struct {
 	state    atomic.Uint32 // state bits: what keeps commands off the short way
 	configMu sync.Mutex    // orders changes of settings
 
-	executors atomic.Int32 // open ones
+	busy atomic.Int32 // executors that have clients
 
 	clients  Registry
 	waiters  waiters

@@ -49,6 +49,7 @@ const sharedRun = 16
 // Executor runs commands for one goroutine.
 type Executor struct {
 	e       *Engine
+	clients int // open ones
 	ks      *db.Keyspace
 	plans   []plan
 	tx      *db.Tx
@@ -70,7 +71,7 @@ type Executor struct {
 	refs   []command.KeyRef
 	held   db.LockSet // locked now, for one command
 	kept   db.LockSet // locked until the batch is done, see keep.go
-	alone  bool       // there is no other executor
+	alone  bool       // no other executor has clients
 	begun  bool       // tx is open
 	mark   resp.Mark  // where the reply of the command begins
 	failed bool       // the command answered an error
@@ -90,7 +91,6 @@ func (e *Engine) NewExecutor() *Executor {
 		tx: e.ks.NewTx(), toucher: e.ks.NewToucher(), rec: e.stats.NewRecorder(),
 	}
 	x.call.SetLogged(e.oplog != nil)
-	e.executors.Add(1)
 	return x
 }
 
@@ -99,10 +99,7 @@ func (e *Engine) NewExecutor() *Executor {
 func (x *Executor) Recorder() *stats.Recorder { return x.rec }
 
 // Close gives the executor up.
-func (x *Executor) Close() {
-	x.e.executors.Add(-1)
-	x.rec.Close()
-}
+func (x *Executor) Close() { x.rec.Close() }
 
 // Now is the instant of the last command, in milliseconds.
 func (x *Executor) Now() db.Millis { return x.now }
@@ -149,7 +146,7 @@ func (x *Executor) startTurn() {
 	}
 	x.setNow()
 	x.run.share = x.mayShare()
-	x.alone = x.e.executors.Load() == 1
+	x.alone = x.e.busy.Load() == 1
 }
 
 func (x *Executor) setNow() { x.now = db.Millis((x.wallBase + x.start) / 1e6) }

@@ -2,7 +2,7 @@ package dispatch
 
 import "heddle/db"
 
-// An executor that is the only one keeps the shards that it locked until its
+// An executor that alone has clients keeps the shards that it locked until its
 // batch is done: nobody runs commands that could wait for them, and locking and
 // unlocking is a tenth of what a GET costs. Background work (expiry, compaction,
 // the begin of a snapshot) waits for the end of a batch, some dozens of
