@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"runtime"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,8 @@ type slabRange struct{ first, end uint32 }
 // fillAheadSlabs is how much of a range is made ready beyond what is in use: 8 MB.
 const fillAheadSlabs = 4 * chunkSlabs
 
+const lowestPriority = 19
+
 // filler makes huge pages ready.
 type filler struct {
 	want chan slabRange // capacity 1: the latest wish
@@ -29,6 +32,10 @@ func newFiller() *filler {
 // run fills what is wanted until the channel is closed.
 func (f *filler) run(h *Heap) {
 	defer close(f.done)
+	// Clearing memory is to take processor time from nobody who answers clients. The
+	// thread ends with the goroutine, since it stays locked.
+	runtime.LockOSThread()
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), lowestPriority)
 	for r := range f.want {
 		for ; r.first < r.end && len(f.want) == 0; r.first += chunkSlabs {
 			end := min(r.first+chunkSlabs, r.end)
