@@ -68,7 +68,7 @@ func networkTable() []*Directive {
 		yesNo("io-threads-do-reads", false, Immutable, "workers always read and write"),
 		list("server-thread-affinity", "no", listRules{parse: parseAffinity, num: affinityNum, single: true}, Immutable|KeyDB, ""),
 		yesNo("active-client-balancing", true, KeyDB, ""),
-		number("min-clients-per-thread", "50", 0, 400, KeyDB, ""),
+		number("min-clients-per-thread", "50", 0, 400, KeyDB|Partial, "the default is 50, KeyDB's is 20"),
 		number("replica-weighting-factor", "2", 1, maxInt32, KeyDB, noReplication),
 		yesNo("time-thread-priority", false, Immutable|KeyDB, "there is no clock thread"),
 	}
@@ -83,7 +83,7 @@ func clientTable() []*Directive {
 		list("client-output-buffer-limit", "normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60", limits, 0, ""),
 		memory("client-query-buffer-limit", "1073741824", 1<<20, maxInt64, 0, ""),
 		clients,
-		memory("proto-max-bulk-len", "536870912", 1<<20, maxInt64, 0, ""),
+		memory("proto-max-bulk-len", "536870912", 1<<20, maxInt64, Partial, "more than 4 GB acts as 4 GB"),
 		number("tracking-table-max-keys", "1000000", 0, maxInt64, 0, noTracking),
 		yesNo("soft-shutdown", false, KeyDB, ""),
 		number("overload-protect-percent", "0", 0, 200, KeyDB, "clients are not shed under load"),
