@@ -174,7 +174,8 @@ func OracleArgs() []string { return []string{"--enable-debug-command", "yes"} }
 
 // HeddleArgs are the same for us, with a number of workers.
 func HeddleArgs(workers int) []string {
-	return append(OracleArgs(), "--server-threads", strconv.Itoa(workers))
+	// The connections are few; each worker is to get some.
+	return append(OracleArgs(), "--server-threads", strconv.Itoa(workers), "--min-clients-per-thread", "0")
 }
 
 // IsRedis reports whether the binary at path is Redis' own, which has no

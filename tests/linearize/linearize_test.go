@@ -28,7 +28,7 @@ func start(t *testing.T) *difftest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append(difftest.HeddleArgs(workers), "--min-clients-per-thread", "1", "--maxmemory", "24mb", "--maxmemory-policy", "volatile-ttl")
+	args := append(difftest.HeddleArgs(workers), "--maxmemory", "24mb", "--maxmemory-policy", "volatile-ttl")
 	s, err := difftest.StartServer(binary, args...)
 	if err != nil {
 		t.Fatal(err)
