@@ -29,7 +29,7 @@ func imports() []importRule {
 		{"server/command/cmdtest", []string{"db", "resp", "server/command", "server/dispatch"}},
 		{"server/command/server", []string{"config", "db/...", "resp", "server/command", "server/command/docs", "server/stats"}},
 		{"server/command/...", []string{"db/...", "resp", "server/command/..."}},
-		{"server/dispatch", []string{"db/...", "resp", "server/command", "server/process", "server/stats"}},
+		{"server/dispatch", []string{"db/...", "resp", "server/command", "server/stats"}},
 		{"server/host", []string{"config", "cron", "db/...", "resp", "server/..."}},
 		{"server/poll", nil},
 		{"server/log", nil},

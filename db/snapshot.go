@@ -1,6 +1,10 @@
 package db
 
 import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
 	"heddle/db/arena"
 	"heddle/db/table"
 )
@@ -69,14 +73,25 @@ func (sn *Snapshot) Len(db int) int {
 	return n
 }
 
+// breatheEvery is how many records Each visits before it offers the processor to
+// threads that wait for one: some dozens of microseconds. A reader that used up
+// its time slices kept workers waiting for milliseconds where there were not
+// processors enough. (A low priority would do the same, but a thread that has
+// it must not hold shards, as the begin and the end of a snapshot do.)
+const breatheEvery = 512
+
 // Each visits every key of a database, in no order, until fn returns false.
 func (sn *Snapshot) Each(db int, fn func(it *Item) bool) {
 	var it Item
+	visited := 0
 	for i := range sn.shards {
 		f, more := &sn.shards[i], true
 		f.views[db].Each(func(ref arena.Ref) bool {
 			f.load(sn.ks.heap, ref, &it)
 			more = fn(&it)
+			if visited++; visited%breatheEvery == 0 {
+				_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			}
 			return more
 		})
 		if !more {

@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 
 	"heddle/resp"
-	"heddle/server/process"
 )
 
 // A command that reads the whole keyspace in a snapshot holds no locks, but on
@@ -24,7 +23,6 @@ func (x *Executor) aside(p *Pending, c *Client, fn func(*resp.Writer)) {
 	e.asides.Add(1)
 	go func() {
 		defer e.asides.Done()
-		process.Background()
 		e.asideTurns <- struct{}{}
 		defer func() { <-e.asideTurns }()
 		if k.outcome.Load() != waitGoesOn {
