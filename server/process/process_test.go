@@ -236,7 +236,7 @@ func TestMachine(t *testing.T) {
 	if FilesReserved(2, 9) != 32 || FilesReserved(4, 2) != 42 {
 		t.Error("FilesReserved")
 	}
-	if Procs(1) != 2 || Procs(8) != 9 {
+	if Procs(1) != 4 || Procs(8) != 11 {
 		t.Error("Procs")
 	}
 }
