@@ -66,7 +66,7 @@ func DefaultSettings() Settings {
 			dispatch.ClassReplica: {Hard: 256 << 20, Soft: 64 << 20, SoftSeconds: 60},
 			dispatch.ClassPubSub:  {Hard: 32 << 20, Soft: 8 << 20, SoftSeconds: 60},
 		},
-		Balance: true, MinClientsPerThread: 20,
+		Balance: true, MinClientsPerThread: 50,
 	}
 }
 
