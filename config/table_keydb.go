@@ -12,7 +12,7 @@ func keydbTable() []*Directive {
 		yesNo("force-backlog-disk-reserve", false, KeyDB, noReplication),
 		yesNo("enable-async-commands", false, KeyDB, "commands run on all workers at once, so reads need no second way"),
 		yesNo("enable-async-rehash", true, KeyDB, "the table never rehashes as a whole: a full segment splits alone"),
-		yesNo("prefetch-enabled", true, KeyDB, "keys are always touched ahead, batch by batch"),
+		yesNo("prefetch-enabled", true, KeyDB, "keys are always fetched ahead"),
 		number("max-snapshot-slip", "400", 0, 5000, KeyDB, "snapshots are exact, there is no slip to allow"),
 		text("availability-zone", "", KeyDB, ""),
 		yesNo("enable-motd", true, KeyDB, "no message is ever fetched"),

@@ -3,9 +3,10 @@ package db
 import "heddle/db/table"
 
 // A Toucher loads what a batch of commands will need into the processor's
-// caches before the first of them runs: for all keys their segments, then their
-// slots, then their records, so that the cache misses of many keys overlap. It
-// takes no lock and its results are thrown away: it is a hint.
+// caches before the first of them runs: for all keys their slots, then their
+// records, so that the cache misses of many keys overlap. It takes no lock and its
+// results are thrown away: it is a hint. It is for commands of many keys; those of
+// one key are prefetched one by one, see WillFind.
 type Toucher struct {
 	ks   *Keyspace
 	keys []touched
@@ -58,9 +59,6 @@ func (t *Toucher) run() {
 
 // touchAll touches keys of one table, given by their hashes.
 func touchAll(t *table.Table, hashes []uint64) (sum uint64) {
-	for _, h := range hashes {
-		sum += t.TouchSegment(h)
-	}
 	for _, h := range hashes {
 		sum += t.TouchSlot(h)
 	}

@@ -109,18 +109,24 @@ func (w *worker) readLarge(c *conn) {
 		return
 	}
 	need := c.reader.Want() - c.in.len()
-	if !w.reserve(c, max(need, readMin)) {
-		return
+	if w.readIn(c, max(need, readMin)) {
+		w.parseOwn(c)
+	}
+}
+
+// readIn reads once into the connection's own memory, where it makes room for n
+// bytes; false when there is nothing to go on with.
+func (w *worker) readIn(c *conn, n int) bool {
+	if !w.reserve(c, n) {
+		return false
 	}
 	buf := c.in.b[c.in.w:]
 	n, errno := poll.Read(c.fd, buf[:min(len(buf), readOwn)])
 	if !w.received(c, n, errno) {
-		return
+		return false
 	}
 	c.in.w += n
-	if w.checkQuery(c) {
-		w.parseOwn(c)
-	}
+	return w.checkQuery(c)
 }
 
 // readHeld reads what waits for the connection's turn.
@@ -129,16 +135,7 @@ func (w *worker) readHeld(c *conn) {
 		w.interest(c)
 		return
 	}
-	if !w.reserve(c, readMin) {
-		return
-	}
-	buf := c.in.b[c.in.w:]
-	n, errno := poll.Read(c.fd, buf[:min(len(buf), readOwn)])
-	if !w.received(c, n, errno) {
-		return
-	}
-	c.in.w += n
-	if w.checkQuery(c) {
+	if w.readIn(c, readMin) {
 		w.dirty(c)
 	}
 }

@@ -25,7 +25,7 @@ func TestTouchWhileChanging(t *testing.T) {
 			sum := uint64(0)
 			for !stop.Load() {
 				h := mix(r.Uint64N(20000))
-				sum += w.t.TouchSegment(h) + w.t.TouchSlot(h) + w.t.TouchRecord(h)
+				sum += w.t.TouchSlot(h) + w.t.TouchRecord(h)
 			}
 			touched(sum)
 		})
@@ -172,7 +172,7 @@ func TestNoAllocations(t *testing.T) {
 	})
 	f("Scan", func() { w.t.Scan(0, func(s Slot) { keep = w.t.Ref(s) }) })
 	f("Sample", func() { w.t.Sample(12345, 5, func(s Slot) { keep = w.t.Ref(s) }) })
-	f("Touch", func() { id += w.t.TouchSegment(id) + w.t.TouchSlot(id) + w.t.TouchRecord(id) })
+	f("Touch", func() { id += w.t.TouchSlot(id) + w.t.TouchRecord(id) })
 	_ = keep
 }
 

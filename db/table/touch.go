@@ -2,18 +2,9 @@ package table
 
 import "heddle/db/arena"
 
-// TouchSegment loads the directory entry of a hash. The Touch functions run without a
-// lock, at any time: one pass of each over many hashes, in this order, brings what Find
-// will need into the cache, the misses of a pass overlapping. Add up what they return.
-func (t *Table) TouchSegment(hash uint64) uint64 {
-	d := t.dir.Load()
-	if d == nil {
-		return 0
-	}
-	return uint64(d.at(hash))
-}
-
-// TouchSlot loads the home bucket of a hash. See TouchSegment.
+// TouchSlot loads the home bucket of a hash. The Touch functions run without a lock,
+// at any time: a pass of TouchSlot over many hashes, then one of TouchRecord, brings what
+// Find will need into the cache, the misses of a pass overlapping. Add up what they return.
 func (t *Table) TouchSlot(hash uint64) uint64 {
 	d := t.dir.Load()
 	if d == nil {
@@ -24,7 +15,7 @@ func (t *Table) TouchSlot(hash uint64) uint64 {
 }
 
 // TouchRecord loads the first words of the records in the home bucket of a hash that
-// may have it. See TouchSegment.
+// may have it. See TouchSlot.
 func (t *Table) TouchRecord(hash uint64) uint64 {
 	d := t.dir.Load()
 	if d == nil {

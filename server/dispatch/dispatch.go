@@ -15,9 +15,9 @@
 // # The life of a command
 //
 // A worker hands RunBatch the commands of one turn, of many clients. The first
-// pass looks each up, finds its keys, hashes them and touches their memory, so
-// that the cache misses of many commands overlap. The second runs them in
-// order. A single-key command of a client in no special state, on a server in
+// pass looks each up, finds its keys and hashes them. The second runs them in
+// order, while the memory of keys some commands ahead is fetched; that of
+// commands with many keys was touched in the first. A single-key command of a client in no special state, on a server in
 // no special state, takes the short way (run.go): lock, run, commit, unlock.
 // Everything else passes the gates (gates.go), in the order in which Redis
 // applies them: look up, arity, authentication, memory, loading, pause, MULTI
