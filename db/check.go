@@ -122,7 +122,7 @@ func (c *checker) finish() error {
 			c.record(ref)
 		}
 	}
-	if s.ks.lazy.pending.Load() > 0 {
+	if s.ks.lazy.busy() {
 		return c.err
 	}
 	if n := len(s.handles.list) - len(s.handles.free); n != len(c.handles) {

@@ -23,6 +23,14 @@ type detached struct {
 	db    *database
 }
 
+// busy reports whether anything is left to free. pending does not tell: a share
+// without keys may still have indexes.
+func (q *lazyQueue) busy() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.running
+}
+
 // wait returns when nothing is left to free.
 func (q *lazyQueue) wait() { q.idle.Wait() }
 
