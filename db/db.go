@@ -102,9 +102,12 @@ type View interface {
 	Expire(key []byte) (at Expiry, found bool)
 	// Meta describes the key for OBJECT and DEBUG, without an access.
 	Meta(key []byte) (m Meta, found bool)
-	// Object returns the large collection at key if it has type t (nil if
-	// absent), or ErrWrongType. Counts as String does.
-	Object(key []byte, t Type) (Object, error)
+	// Collection returns the collection at key if it has type t, found=false if
+	// there is none, or ErrWrongType. Counts as String does.
+	Collection(key []byte, t Type) (c Coll, found bool, err error)
+	// Limits returns the sizes at which collections change their encoding. They
+	// hold for this command, and must not be changed.
+	Limits() *Limits
 }
 
 // Meta describes how a key is stored.
@@ -155,9 +158,26 @@ type Txn interface {
 	// Append adds to the string at key, creating it, and returns its new length.
 	Append(key, suffix []byte) (int, error)
 
+	// CurrentCollection is Collection without counting a hit or miss, for
+	// commands that read only in order to write. What it returns is not to be changed.
+	CurrentCollection(key []byte, t Type) (c Coll, found bool, err error)
+	// EditCollection is CurrentCollection for change: an Object was cloned before
+	// if a snapshot needs the old one. What is packed is only changed through
+	// Splice. ErrWrongType, ErrOutOfMemory.
+	EditCollection(key []byte, t Type) (c Coll, found bool, err error)
+	// Splice replaces del bytes, from byte at on, of the packed collection at key
+	// by ins bytes whose content is undefined, and returns the whole of it, to be
+	// written to until the next change of the key. If the key is absent, at and del
+	// being 0, it makes one of type t and packing p with ins bytes; the key is there
+	// from then on. The time to live stays. The whole must not be longer than
+	// PackedMax. ErrWrongType, ErrOutOfMemory; then nothing has changed.
+	Splice(key []byte, t Type, p Packing, at, del, ins int) ([]byte, error)
+	// PutPacked stores a copy of b, at most PackedMax bytes, as a small collection
+	// under key, replacing what is there.
+	PutPacked(key []byte, t Type, p Packing, b []byte, e Expiry) error
 	// PutObject stores a large collection under key, replacing what is there.
 	PutObject(key []byte, t Type, o Object, e Expiry) error
-	// EditObject is Object for change: cloned first if a snapshot needs the old.
+	// EditObject is EditCollection of a large collection, nil if the key is absent.
 	EditObject(key []byte, t Type) (Object, error)
 
 	// Delete removes the key and reports whether it was there. It panics with
@@ -176,8 +196,8 @@ type Txn interface {
 	In(db int) Txn
 
 	// Touched says that key was changed: the one place for the dirty count,
-	// WATCH, wake-ups, keyspace events. An empty collection is removed.
-	// An event of "" gives no keyspace event.
+	// WATCH, wake-ups, keyspace events. A collection that became empty is removed,
+	// unless it is a stream. An event of "" gives no keyspace event.
 	Touched(key []byte, class Class, event string)
 	// Dirty adds n changes to rdb_changes_since_last_save; Touched adds one itself.
 	Dirty(n int64)

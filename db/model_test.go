@@ -414,8 +414,8 @@ func (mt *modelTest) compare(f frozenModel) {
 		got := map[string]modelValue{}
 		f.snap.Each(db, func(it *Item) bool {
 			v := modelValue{text(it.Str), it.Type, it.Expire}
-			if it.Object != nil {
-				v.val = strings.Join(it.Object.(*toy).items, ",")
+			if it.Coll.Object != nil {
+				v.val = strings.Join(it.Coll.Object.(*toy).items, ",")
 			}
 			got[string(it.Key)] = v
 			return true

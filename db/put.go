@@ -10,7 +10,7 @@ import (
 type value struct {
 	typ    Type
 	kind   kind
-	b      []byte // of kindEmb and kindRaw
+	b      []byte // of kinds that are bytes
 	n      int64  // of kindInt
 	handle uint32 // of kindBig and kindObject; the record takes it over
 }
@@ -260,12 +260,6 @@ func (t *Tx) AdoptBig(key []byte, b *Big, e Expiry) error {
 	return t.putHandle(key, TypeString, kindBig, handle{big: b}, e)
 }
 
-// PutObject stores a large collection.
-func (t *Tx) PutObject(key []byte, typ Type, o Object, e Expiry) error {
-	t.root.edited = true
-	return t.putHandle(key, typ, kindObject, handle{obj: o}, e)
-}
-
 // putHandle stores a value behind a new handle.
 func (t *Tx) putHandle(key []byte, typ Type, k kind, h handle, e Expiry) error {
 	s := t.shardOf(key)
@@ -279,26 +273,6 @@ func (t *Tx) putHandle(key []byte, typ Type, k kind, h handle, e Expiry) error {
 
 // shardOf returns the shard of a key.
 func (t *Tx) shardOf(key []byte) *shard { return &t.ks.shards[t.hashOf(key)&t.ks.mask] }
-
-// EditObject returns the large collection at key for change.
-func (t *Tx) EditObject(key []byte, typ Type) (Object, error) {
-	if !t.access(key) {
-		return nil, nil
-	}
-	o, err := t.object(typ)
-	if err != nil {
-		return nil, err
-	}
-	t.root.edited = true
-	c := &t.cur
-	if c.d.table.Fresh(c.slot) {
-		return o, nil
-	}
-	if !t.thaw() {
-		return nil, ErrOutOfMemory
-	}
-	return c.s.handles.object(c.rec.handle()), nil
-}
 
 // thaw replaces the record at t.cur, frozen and with a handle, by one that may
 // be changed.

@@ -17,7 +17,8 @@ import (
 //	      stamp, 8 bytes, if flagStamp
 //	      key
 //	      value: kindInt 8 bytes, kindBig and kindObject a 4-byte handle,
-//	      else the bytes, after which the block may have room to grow
+//	      else the bytes (of a small collection: its count and its elements,
+//	      packed), after which the block may have room to grow
 //
 // The narrow form serves keys and values of at most 255 bytes: a 15-byte key
 // with a 32-byte value takes 51 bytes. The value length of a kind whose size
@@ -34,15 +35,20 @@ type record struct {
 type kind uint8
 
 const (
-	kindInt    kind = iota // an integer that stands for its decimal spelling
-	kindEmb                // bytes that OBJECT ENCODING calls embstr
-	kindRaw                // bytes that OBJECT ENCODING calls raw
-	kindBig                // a handle of a Big (raw)
-	kindObject             // a handle of an Object
+	kindInt      kind = iota // an integer that stands for its decimal spelling
+	kindEmb                  // bytes that OBJECT ENCODING calls embstr
+	kindRaw                  // bytes that OBJECT ENCODING calls raw
+	kindListpack             // a small collection, packed as a listpack
+	kindIntset               // a small collection, packed as an intset
+	kindBig                  // a handle of a Big (raw)
+	kindObject               // a handle of an Object
 )
 
 // hasHandle reports whether the value is a handle.
 func (k kind) hasHandle() bool { return k >= kindBig }
+
+// packed reports whether the value is a small collection, see Coll.
+func (k kind) packed() bool { return k == kindListpack || k == kindIntset }
 
 // Flags of a record.
 const (

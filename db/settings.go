@@ -10,11 +10,44 @@ type Settings struct {
 	LFULogFactor int
 	LFUDecayTime int  // minutes
 	KeepExpired  bool // DEBUG SET-ACTIVE-EXPIRE 0: expired keys go only on access
+	Limits       Limits
+}
+
+// Limits are the sizes at which collections change their encoding, as the directives
+// of the same names have them.
+type Limits struct {
+	HashEntries int64 // hash-max-listpack-entries: fields
+	HashValue   int64 // hash-max-listpack-value: bytes of a field or value
+	ListSize    int64 // list-max-listpack-size: elements of a node, or -1 to -5 for 4 to 64 KB
+	ListDepth   int64 // list-compress-depth: nodes at each end that are not compressed, 0: none is
+	SetIntset   int64 // set-max-intset-entries: integers
+	SetEntries  int64 // set-max-listpack-entries: members
+	SetValue    int64 // set-max-listpack-value: bytes of a member
+	ZSetEntries int64 // zset-max-listpack-entries: members
+	ZSetValue   int64 // zset-max-listpack-value: bytes of a member
+
+	HLLSparseBytes    int64 // hll-sparse-max-bytes
+	StreamNodeBytes   int64 // stream-node-max-bytes, 0: no limit
+	StreamNodeEntries int64 // stream-node-max-entries, 0: no limit
+
+	// QuicklistPackedThreshold is the size in bytes from which on an element of a
+	// list is a node of its own; 0: as Redis chooses. DEBUG sets it.
+	QuicklistPackedThreshold int64
 }
 
 // DefaultSettings returns Redis' defaults.
 func DefaultSettings() *Settings {
-	return &Settings{Policy: NoEviction, Samples: 5, LFULogFactor: 10, LFUDecayTime: 1}
+	return &Settings{Policy: NoEviction, Samples: 5, LFULogFactor: 10, LFUDecayTime: 1, Limits: DefaultLimits()}
+}
+
+// DefaultLimits returns the limits of Redis' own redis.conf.
+func DefaultLimits() Limits {
+	return Limits{
+		HashEntries: 512, HashValue: 64, ListSize: -2,
+		SetIntset: 512, SetEntries: 128, SetValue: 64,
+		ZSetEntries: 128, ZSetValue: 64,
+		HLLSparseBytes: 3000, StreamNodeBytes: 4096, StreamNodeEntries: 100,
+	}
 }
 
 // Settings returns a copy of the settings in force.

@@ -29,8 +29,8 @@ type Item struct {
 	Key    []byte
 	Type   Type
 	Expire Expiry
-	Str    Str    // of TypeString
-	Object Object // of other types; not to be changed
+	Str    Str  // of TypeString
+	Coll   Coll // of other types; not to be changed
 }
 
 // Snapshot begins a snapshot. fn, if not nil, runs while all shards are locked:
@@ -110,8 +110,10 @@ func (f *frozen) load(h *arena.Heap, ref arena.Ref, it *Item) {
 	case kindBig:
 		b := f.handles[r.handle()].big
 		it.Str = Str{B: b.Bytes(), Big: b}
+	case kindListpack, kindIntset:
+		it.Coll = Coll{Type: r.typ(), Packing: packingOf(r.kind()), Packed: r.val()}
 	case kindObject:
-		it.Object = f.handles[r.handle()].obj
+		it.Coll = Coll{Type: r.typ(), Object: f.handles[r.handle()].obj}
 	default:
 		it.Str = Str{B: r.val()}
 	}

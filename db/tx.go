@@ -22,7 +22,7 @@ type Tx struct {
 	set       LockSet
 	writing   bool
 	touchless bool
-	edited    bool // EditObject or PutObject was called since Begin
+	edited    bool // a collection was changed since Begin
 	cfg       *Settings
 	changes   int64
 	primed    []byte
@@ -274,23 +274,6 @@ func (t *Tx) Expire(key []byte) (Expiry, bool) {
 	return t.cur.rec.expire(), true
 }
 
-// Object returns the large collection at key.
-func (t *Tx) Object(key []byte, typ Type) (Object, error) {
-	if !t.lookup(key) {
-		return nil, nil
-	}
-	return t.object(typ)
-}
-
-// object returns the collection at t.cur.
-func (t *Tx) object(typ Type) (Object, error) {
-	c := &t.cur
-	if c.rec.typ() != typ || c.rec.kind() != kindObject {
-		return nil, ErrWrongType
-	}
-	return c.s.handles.object(c.rec.handle()), nil
-}
-
 // slotSize is what a key costs in the table at the usual load.
 const slotSize = 12
 
@@ -323,6 +306,8 @@ func (t *Tx) describe(m *Meta) {
 		m.Encoding, m.Len = "embstr", len(r.val())
 	case kindRaw:
 		m.Encoding, m.Len = "raw", len(r.val())
+	case kindListpack, kindIntset:
+		m.Encoding, m.Len = packingOf(r.kind()).encoding(r.typ()), packedLen(r.val())
 	case kindBig:
 		b := t.cur.s.handles.big(r.handle())
 		m.Encoding, m.Len = "raw", len(b.Bytes())

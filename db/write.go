@@ -143,17 +143,26 @@ func (t *Tx) Touched(key []byte, class Class, event string) {
 // recount is Touched where collections were changed: their size is counted
 // anew, and an empty one is removed, which is an event of its own.
 func (t *Tx) recount(key []byte, class Class, event string) {
-	empty := false
-	if t.find(key) && t.cur.rec.kind() == kindObject {
-		c := &t.cur
-		c.s.handles.resize(c.rec.handle())
-		empty = c.s.handles.object(c.rec.handle()).Len() == 0
-	}
+	empty := t.find(key) && t.settleSize()
 	t.Event(class, event, key)
 	if empty {
 		t.Delete(key)
 		t.Event(ClassGeneric, "del", key)
 	}
+}
+
+// settleSize counts the size of the collection at t.cur anew, if it is one, and
+// reports whether it is empty and has to go.
+func (t *Tx) settleSize() bool {
+	c := &t.cur
+	switch k := c.rec.kind(); {
+	case k.packed():
+		return packedLen(c.rec.val()) == 0 && c.rec.typ() != TypeStream
+	case k == kindObject:
+		c.s.handles.resize(c.rec.handle())
+		return c.s.handles.object(c.rec.handle()).Len() == 0 && c.rec.typ() != TypeStream
+	}
+	return false
 }
 
 // Dirty adds n changes to the count.
