@@ -62,6 +62,7 @@ func (c *checker) database(d *database) error {
 	d.table.Walk(func(slot table.Slot) {
 		n++
 		r := c.record(d.table.Ref(slot))
+		c.live(r)
 		if got, ok := d.table.Find(c.s.ks.Hash(r.key()), r.key()); !ok || d.table.Ref(got) != r.ref {
 			c.fail("key %q is in the table, but not found", r.key())
 		}
@@ -111,6 +112,24 @@ func (c *checker) record(ref arena.Ref) record {
 		c.handles[r.handle()] = true
 	}
 	return r
+}
+
+// live checks what holds for a record that is in the table.
+func (c *checker) live(r record) {
+	switch k := r.kind(); {
+	case k.packed():
+		if n := len(r.val()); n < 2 || n > PackedMax || packedLen(r.val()) == 0 && r.typ() != TypeStream {
+			c.fail("key %q: a packed %v of %d bytes", r.key(), r.typ(), n)
+		}
+	case k == kindObject:
+		h := &c.s.handles.list[r.handle()]
+		if n := h.obj.MemSize(); n != h.size {
+			c.fail("key %q: a %v takes %d bytes, counted %d", r.key(), r.typ(), n, h.size)
+		}
+		if h.obj.Len() == 0 && r.typ() != TypeStream {
+			c.fail("key %q: an empty %v", r.key(), r.typ())
+		}
+	}
 }
 
 // finish checks the sums. Memory is only known while no flushed table waits to

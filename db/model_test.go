@@ -145,6 +145,7 @@ func (mt *modelTest) actions() map[string]func(*rapid.T) {
 		"get": do(mt.get), "append": do(mt.append), "edit": do(mt.edit), "delete": do(mt.delete),
 		"expire": do(mt.expire), "rename": do(mt.rename), "copy": do(mt.copy),
 		"put": do(mt.putObject), "change": do(mt.editObject),
+		"pack": do(mt.putPacked), "splice": do(mt.splice), "convert": do(mt.convert),
 		"whole":    do(mt.whole),
 		"time":     func(t *rapid.T) { mt.t = t; mt.time() },
 		"cron":     func(t *rapid.T) { mt.t = t; mt.cron() },
@@ -416,6 +417,9 @@ func (mt *modelTest) compare(f frozenModel) {
 			v := modelValue{text(it.Str), it.Type, it.Expire}
 			if it.Coll.Object != nil {
 				v.val = strings.Join(it.Coll.Object.(*toy).items, ",")
+			}
+			if it.Coll.Packing != NotPacked {
+				v.val = string(it.Coll.Packed)
 			}
 			got[string(it.Key)] = v
 			return true

@@ -28,8 +28,20 @@ func TestClasses(t *testing.T) {
 		if size < n || c > 0 && sizeOfClass(c-1) >= n {
 			t.Fatalf("%d bytes go to class %d of %d bytes", n, c, size)
 		}
-		if waste := size - n; waste > 8 && waste*8 > n {
+		waste, most := size-n, n/8
+		switch {
+		case n > 8<<10:
+			most = n * 2 / 7
+		case n > maxStep && n <= 4<<10:
+			most = n / 16
+		}
+		if waste > 8 && waste > most+8 {
 			t.Fatalf("%d bytes waste %d", n, waste)
+		}
+	}
+	for c := range classes {
+		if rest := SlabSize - int(classes[c].limit)*8; c >= stepClasses && rest > 512 || rest > SlabSize/20 {
+			t.Fatalf("class %d of %d bytes leaves %d bytes of a slab", c, sizeOfClass(c), rest)
 		}
 	}
 	if classOf(MaxSmall) != numClasses-1 || classOf(0) != 0 {
