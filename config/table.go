@@ -74,7 +74,6 @@ const (
 	noCluster     = "there is no cluster mode so far"
 	noTLS         = "there is no TLS so far"
 	noACL         = "there are no ACL users besides default so far"
-	noCollections = "it will apply to the collection types, which are not here yet"
 	noScripts     = "there are no scripts so far"
 	noFlash       = "there is no flash tier so far"
 	noPubSub      = "there is no pub/sub so far"

@@ -36,18 +36,18 @@ func persistenceTable() []*Directive {
 
 func typesTable() []*Directive {
 	return []*Directive{
-		number("hash-max-listpack-entries", "512", 0, maxInt64, 0, noCollections).also("hash-max-ziplist-entries"),
-		memory("hash-max-listpack-value", "64", 0, maxInt64, 0, noCollections).also("hash-max-ziplist-value"),
-		number("list-max-listpack-size", "-2", minInt32, maxInt32, 0, noCollections).also("list-max-ziplist-size"),
-		number("list-compress-depth", "0", 0, maxInt32, 0, noCollections),
-		number("set-max-intset-entries", "512", 0, maxInt64, 0, noCollections),
-		number("set-max-listpack-entries", "128", 0, maxInt64, 0, noCollections),
-		memory("set-max-listpack-value", "64", 0, maxInt64, 0, noCollections),
-		number("zset-max-listpack-entries", "128", 0, maxInt64, 0, noCollections).also("zset-max-ziplist-entries"),
-		memory("zset-max-listpack-value", "64", 0, maxInt64, 0, noCollections).also("zset-max-ziplist-value"),
-		memory("hll-sparse-max-bytes", "3000", 0, maxInt64, 0, noCollections),
-		memory("stream-node-max-bytes", "4096", 0, maxInt64, 0, noCollections),
-		number("stream-node-max-entries", "100", 0, maxInt64, 0, noCollections),
+		number("hash-max-listpack-entries", "512", 0, maxInt64, 0, "").also("hash-max-ziplist-entries"),
+		memory("hash-max-listpack-value", "64", 0, maxInt64, 0, "").also("hash-max-ziplist-value"),
+		number("list-max-listpack-size", "-2", minInt32, maxInt32, 0, "").also("list-max-ziplist-size"),
+		number("list-compress-depth", "0", 0, maxInt32, 0, ""),
+		number("set-max-intset-entries", "512", 0, maxInt64, 0, ""),
+		number("set-max-listpack-entries", "128", 0, maxInt64, 0, ""),
+		memory("set-max-listpack-value", "64", 0, maxInt64, 0, ""),
+		number("zset-max-listpack-entries", "128", 0, maxInt64, 0, "").also("zset-max-ziplist-entries"),
+		memory("zset-max-listpack-value", "64", 0, maxInt64, 0, "").also("zset-max-ziplist-value"),
+		memory("hll-sparse-max-bytes", "3000", 0, maxInt64, 0, ""),
+		memory("stream-node-max-bytes", "4096", 0, maxInt64, 0, ""),
+		number("stream-node-max-entries", "100", 0, maxInt64, 0, ""),
 	}
 }
 

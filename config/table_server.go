@@ -87,7 +87,7 @@ func clientTable() []*Directive {
 		number("tracking-table-max-keys", "1000000", 0, maxInt64, 0, noTracking),
 		yesNo("soft-shutdown", false, KeyDB, ""),
 		number("overload-protect-percent", "0", 0, 200, KeyDB, "clients are not shed under load"),
-		number("max-rand-count", "4611686018427387903", 0, maxInt64, KeyDB, noCollections),
+		number("max-rand-count", "4611686018427387903", 0, maxInt64, KeyDB, randNote),
 	}
 }
 
@@ -112,7 +112,7 @@ func memoryTable() []*Directive {
 		number("active-defrag-threshold-upper", "100", 0, 1000, 0, compactNote),
 		number("active-defrag-cycle-min", "1", 1, 99, 0, compactNote),
 		number("active-defrag-cycle-max", "25", 1, 99, 0, compactNote),
-		number("active-defrag-max-scan-fields", "1000", 1, maxInt64, 0, noCollections),
+		number("active-defrag-max-scan-fields", "1000", 1, maxInt64, 0, compactNote),
 		yesNo("jemalloc-bg-thread", true, Hidden, noJemalloc),
 		yesNo("activerehashing", true, 0, "the table never rehashes as a whole: a full segment splits alone"),
 		number("force-eviction-percent", "0", 0, 100, KeyDB, "only maxmemory says when keys are given up"),
@@ -123,5 +123,6 @@ func memoryTable() []*Directive {
 const (
 	noShutdown  = "there is nothing to save and no replica to wait for so far"
 	lazyNote    = "deleting a value is cheap whatever its size, so DEL and UNLINK are the same"
+	randNote    = "replies of any length are sent piece by piece, so there is no need to bound them"
 	compactNote = "compaction chooses its own pace"
 )

@@ -59,17 +59,46 @@ func KeyspaceSettings(c *config.Store) db.Settings {
 	s.Policy, _ = db.ParsePolicy(c.String("maxmemory-policy"))
 	s.Samples = int(c.Int("maxmemory-samples"))
 	s.LFULogFactor, s.LFUDecayTime = int(c.Int("lfu-log-factor")), int(c.Int("lfu-decay-time"))
+	s.Limits = collectionLimits(c)
 	return s
+}
+
+// limitDirectives are those that collectionLimits reads.
+var limitDirectives = [...]string{"hash-max-listpack-entries", "hash-max-listpack-value", "list-max-listpack-size", "list-compress-depth",
+	"set-max-intset-entries", "set-max-listpack-entries", "set-max-listpack-value", "zset-max-listpack-entries", "zset-max-listpack-value",
+	"hll-sparse-max-bytes", "stream-node-max-bytes", "stream-node-max-entries"}
+
+// collectionLimits are what a configuration says of the encodings of collections.
+func collectionLimits(c *config.Store) db.Limits {
+	return db.Limits{
+		HashEntries: c.Int("hash-max-listpack-entries"), HashValue: c.Int("hash-max-listpack-value"),
+		ListSize: c.Int("list-max-listpack-size"), ListDepth: c.Int("list-compress-depth"),
+		SetIntset: c.Int("set-max-intset-entries"), SetEntries: c.Int("set-max-listpack-entries"), SetValue: c.Int("set-max-listpack-value"),
+		ZSetEntries: c.Int("zset-max-listpack-entries"), ZSetValue: c.Int("zset-max-listpack-value"),
+		HLLSparseBytes:  c.Int("hll-sparse-max-bytes"),
+		StreamNodeBytes: c.Int("stream-node-max-bytes"), StreamNodeEntries: c.Int("stream-node-max-entries"),
+	}
 }
 
 func (h *Host) applyKeyspace() {
 	s := KeyspaceSettings(h.Config)
-	s.KeepExpired = !h.expire.Load()
-	h.Keyspace.SetSettings(s)
+	h.Keyspace.ChangeSettings(func(now *db.Settings) {
+		// What DEBUG set stays.
+		s.KeepExpired, s.Limits.QuicklistPackedThreshold = now.KeepExpired, now.Limits.QuicklistPackedThreshold
+		*now = s
+	})
 	if used := h.Keyspace.Used(); s.MaxMemory > 0 && used > s.MaxMemory {
 		h.Parts.Log.Warningf("WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory usage (%d). "+
 			"This will result in key eviction and/or the inability to accept new write commands depending on the maxmemory-policy.", s.MaxMemory, used)
 	}
+}
+
+func (h *Host) applyLimits() {
+	limits := collectionLimits(h.Config)
+	h.Keyspace.ChangeSettings(func(now *db.Settings) {
+		limits.QuicklistPackedThreshold = now.Limits.QuicklistPackedThreshold
+		now.Limits = limits
+	})
 }
 
 func (h *Host) applyStats() {
@@ -204,6 +233,7 @@ func (h *Host) follow() {
 	c.OnChange(h.applyNetwork, "maxclients-reserved", "timeout", "tcp-keepalive", "protected-mode", "proto-max-bulk-len", "client-query-buffer-limit",
 		"maxmemory-clients", "maxmemory", "client-output-buffer-limit", "active-client-balancing", "min-clients-per-thread")
 	c.OnChange(h.applyKeyspace, "maxmemory", "maxmemory-policy", "maxmemory-samples", "lfu-log-factor", "lfu-decay-time")
+	c.OnChange(h.applyLimits, limitDirectives[:]...)
 	c.OnChange(func() {
 		h.Engine.Configure(func(s *dispatch.Settings) { *s = EngineSettings(c) })
 	}, "requirepass", "min-replicas-to-write", "min-replicas-max-lag")

@@ -71,7 +71,6 @@ type Host struct {
 	// signalled is what a signal asked for while cron was paused: Redis acts on
 	// signals in its cron.
 	signalled atomic.Pointer[stopRequest]
-	expire    atomic.Bool // false: DEBUG SET-ACTIVE-EXPIRE 0
 	port      portState
 
 	compactAt   time.Time   // not before then; the compaction task's own
@@ -91,7 +90,6 @@ type Host struct {
 // New returns a host without parts.
 func New() *Host {
 	h := &Host{started: time.Now(), runID: randomID(), stop: make(chan stopRequest, 4), aborted: make(chan struct{}, 1)}
-	h.expire.Store(true)
 	h.ChangeReplicationID()
 	return h
 }
@@ -136,8 +134,7 @@ func (h *Host) Log(line string) { h.Parts.Log.Log(log.Warning, line) }
 
 // SetActiveExpire is DEBUG SET-ACTIVE-EXPIRE.
 func (h *Host) SetActiveExpire(on bool) {
-	h.expire.Store(on)
-	h.applyKeyspace()
+	h.Keyspace.ChangeSettings(func(s *db.Settings) { s.KeepExpired = !on })
 }
 
 // PauseCron is DEBUG PAUSE-CRON: periodic work stops, but for what the server

@@ -47,6 +47,10 @@ func TestSettings(t *testing.T) {
 	if k := KeyspaceSettings(c); k.MaxMemory != 200<<20 || k.Policy != db.VolatileTTL {
 		t.Errorf("keyspace %+v", k)
 	}
+	set(t, c, "hash-max-ziplist-entries", "7", "list-max-listpack-size", "-5", "zset-max-listpack-value", "1kb")
+	if l := KeyspaceSettings(c).Limits; l.HashEntries != 7 || l.ListSize != -5 || l.ZSetValue != 1024 {
+		t.Errorf("limits %+v", l)
+	}
 	if EngineSettings(c).RequirePass != "x" {
 		t.Error("no password")
 	}
