@@ -4,7 +4,9 @@ import (
 	"math"
 	"strconv"
 
+	"heddle/db"
 	"heddle/resp"
+	"heddle/server/command/longdouble"
 )
 
 // Args reads a command's arguments straight through. The first mistake is
@@ -142,6 +144,51 @@ func (a *Args) FloatOr(e error) float64 {
 		a.err = e
 	}
 	return f
+}
+
+// What is wrong with the timeouts of blocking commands.
+const (
+	errTimeoutFloat resp.Error = "ERR timeout is not a float or out of range"
+	errTimeoutInt   resp.Error = "ERR timeout is not an integer or out of range"
+	errTimeoutSign  resp.Error = "ERR timeout is negative"
+	errTimeoutRange resp.Error = "ERR timeout is out of range"
+)
+
+// Timeout returns the next argument, the timeout of a blocking command in
+// seconds, in milliseconds rounded up (0: for ever). It is read, as in Redis, as
+// a long double: 0.07 seconds are not 71 milliseconds. now is the instant of the
+// command: one that ends beyond the end of time is refused.
+func (a *Args) Timeout(now db.Millis) db.Millis {
+	b := a.Bytes()
+	if a.err != nil {
+		return 0
+	}
+	f, ok := longdouble.Parse(b)
+	if !ok {
+		a.err = errTimeoutFloat
+		return 0
+	}
+	n, ok := longdouble.Scale(f, 1000).Ceil()
+	return a.timeout(n, ok, now)
+}
+
+// TimeoutMillis is Timeout of an integer in milliseconds, as XREAD BLOCK takes.
+func (a *Args) TimeoutMillis(now db.Millis) db.Millis {
+	return a.timeout(a.IntOr(errTimeoutInt), true, now)
+}
+
+func (a *Args) timeout(n int64, fits bool, now db.Millis) db.Millis {
+	switch {
+	case a.err != nil:
+		return 0
+	case n < 0:
+		a.err = errTimeoutSign
+		return 0
+	case !fits || n > math.MaxInt64-int64(now):
+		a.err = errTimeoutRange
+		return 0
+	}
+	return db.Millis(n)
 }
 
 // ParseInt reads a signed 64-bit integer as Redis does: the only spelling of a

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"heddle/db"
@@ -29,6 +30,9 @@ type Call struct {
 	silent   bool
 	wait     db.Millis
 	waiting  bool
+	resumed  bool
+	ready    []byte
+	rewrites []Rewrite
 	aside    func(*resp.Writer)
 }
 
@@ -44,6 +48,7 @@ func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
 	}
 	c.effects, c.scratch = c.effects[:0], c.scratch[:0]
 	c.replaced, c.silent, c.waiting = false, false, false
+	c.resumed, c.ready, c.rewrites = false, nil, c.rewrites[:0]
 	c.redacted, c.big = 0, nil
 }
 
@@ -108,6 +113,13 @@ func (c *Call) Keep(b []byte) []byte {
 	return c.scratch[at:len(c.scratch):len(c.scratch)]
 }
 
+// Room returns n bytes of that memory, of any content.
+func (c *Call) Room(n int) []byte {
+	at := len(c.scratch)
+	c.scratch = slices.Grow(c.scratch, n)[:at+n]
+	return c.scratch[at : at+n : at+n]
+}
+
 // SetLogged says whether anybody will ask for Effects: if not, ReplicateAs has
 // nothing to keep. It holds for all commands to come; at first it is true.
 func (c *Call) SetLogged(yes bool) { c.unlogged = !yes }
@@ -132,12 +144,43 @@ func (c *Call) Effects() [][][]byte {
 var ErrParked = errors.New("command parked")
 
 // Wait makes a command blocking: it is parked and run again when one of its
-// keys is written, until timeout milliseconds have passed (0: for ever).
-// A handler ends with `return c.Wait(t)`, having changed and replied nothing.
+// keys is written, until timeout milliseconds have passed (0: for ever), counted
+// from when it first ran. It waits for those of its keys that are flagged
+// KeyAccess; see also Spec.Awaits. A handler ends with `return c.Wait(t)`, having
+// changed and replied nothing. Inside EXEC nothing waits: there OnTimeout answers
+// at once.
 func (c *Call) Wait(timeout db.Millis) error {
 	c.wait, c.waiting = timeout, true
 	return ErrParked
 }
+
+// Rewrite is an argument that differs in the copy of a command that is parked.
+type Rewrite struct {
+	At  int
+	Arg []byte
+}
+
+// Rewrite makes argument at (of argv) another one in the copy that is kept while
+// the command waits, and that it runs with again: XREAD's $ becomes the last ID
+// of now. To be called before Wait; arg is copied.
+func (c *Call) Rewrite(at int, arg []byte) { c.rewrites = append(c.rewrites, Rewrite{at, c.Keep(arg)}) }
+
+// Rewrites returns what Rewrite was told.
+func (c *Call) Rewrites() []Rewrite { return c.rewrites }
+
+// Resumed reports whether the command was parked and runs again. A key of the
+// wrong type is no mistake then: the command skips it, and waits on when nothing
+// else is left.
+func (c *Call) Resumed() bool { return c.resumed }
+
+// Ready is the key whose write made a parked command run again, nil when it is
+// not resumed. One that takes from the first of several keys looks at this first:
+// who waits for several keys is served from that which was written first.
+func (c *Call) Ready() []byte { return c.ready }
+
+// Resume says, behind Start, that the command was parked and that key was
+// written. Dispatch calls it; handlers do not.
+func (c *Call) Resume(key []byte) { c.resumed, c.ready = true, key }
 
 // ErrAside is what Aside returns; it is no error reply.
 var ErrAside = errors.New("command runs aside")

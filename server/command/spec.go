@@ -47,7 +47,9 @@ const (
 	// Undocumented commands answer, but COMMAND and INFO do not list them.
 	Undocumented
 	// Reads and Writes say of a Control command that it reads or changes the
-	// keyspace (DBSIZE, FLUSHALL): it counts as readonly or write then.
+	// keyspace (DBSIZE, FLUSHALL): it counts as readonly or write then. A command
+	// with Write that Reads counts as readonly: what it changes is no more than a
+	// note of what it found (PFCOUNT).
 	Reads
 	Writes
 	// Quick takes constant time though Redis does not flag it fast (SET).
@@ -99,6 +101,18 @@ type Spec struct {
 	// have it.
 	OnTimeout func(*resp.Writer)
 
+	// Awaits is the type of key that a parked call can go on with: it runs again
+	// when one of its keys was written and has that type. TypeNone: any type.
+	Awaits db.Type
+	// AwaitsGone makes a parked call run again also when a key that it waits for
+	// was deleted or has another type than Awaits, as XREADGROUP, whose group is
+	// gone then.
+	AwaitsGone bool
+
+	// WholeKeyspace, if set, says of a call that it may look at any key, as SORT
+	// with BY or GET does: all shards are locked then.
+	WholeKeyspace func(argv [][]byte) bool
+
 	// FindKeys replaces Keys for dispatch where key positions need code.
 	// It appends to dst the indexes of the keys within argv.
 	FindKeys func(dst []KeyRef, argv [][]byte) ([]KeyRef, error)
@@ -124,7 +138,7 @@ func (s *Spec) ID() int { return s.id }
 func (s *Spec) Parent() *Spec { return s.parent }
 
 // IsWrite reports whether the command changes the keyspace.
-func (s *Spec) IsWrite() bool { return s.Write != nil || s.Flags&Writes != 0 }
+func (s *Spec) IsWrite() bool { return s.Write != nil && s.Flags&Reads == 0 || s.Flags&Writes != 0 }
 
 // IsRead reports whether the command only reads the keyspace.
 func (s *Spec) IsRead() bool { return s.Read != nil || s.Flags&Reads != 0 }

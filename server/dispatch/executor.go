@@ -34,8 +34,9 @@ type Pending struct {
 
 // keyRef is a key of a call and its hash.
 type keyRef struct {
-	at   int32 // index in argv
-	hash uint64
+	at     int32 // index in argv
+	access bool  // what a parked command waits for
+	hash   uint64
 }
 
 // replyBound is how many bytes of replies a client may have unsent before its
@@ -193,7 +194,7 @@ func (x *Executor) findKeys(p *Pending, db int, touch bool) {
 		return
 	}
 	for _, r := range x.refs {
-		k := keyRef{at: int32(r.Index)}
+		k := keyRef{at: int32(r.Index), access: r.Flags&command.KeyAccess != 0}
 		if touch {
 			k.hash = x.toucher.Add(db, p.Argv[r.Index])
 		} else {

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -171,7 +172,7 @@ func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 	k := x.hold(p, c, forKeys)
 	for _, ref := range x.keys[p.first : p.first+p.count] {
 		key := waitKey{c.db, string(p.Argv[ref.at])}
-		if !slices.Contains(k.keys, key) {
+		if ref.access && !slices.Contains(k.keys, key) {
 			k.keys = append(k.keys, key)
 			x.tx.Await(p.Argv[ref.at])
 		}
@@ -198,6 +199,11 @@ func (x *Executor) hold(p *Pending, c *Client, w why) *parked {
 	k := &parked{c: c, spec: p.spec, argv: clone(p.Argv), why: w}
 	for _, a := range k.argv {
 		k.size += int64(len(a)) + argSize
+	}
+	if w == forKeys {
+		for _, r := range x.call.Rewrites() {
+			k.argv[r.At] = bytes.Clone(r.Arg)
+		}
 	}
 	x.release(p)
 	c.parked = k

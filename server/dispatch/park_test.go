@@ -23,7 +23,7 @@ import (
 func testFamily() command.Family {
 	return command.Family{Name: "test", Specs: []*command.Spec{
 		{
-			Name: "await", Arity: -3, Keys: command.Range(1, -2, 1, command.KeyRW), Flags: command.Blocking,
+			Name: "await", Arity: -3, Keys: command.Range(1, -2, 1, command.KeyRW|command.KeyAccess), Flags: command.Blocking,
 			Group: "test", Write: await, OnTimeout: func(w *resp.Writer) { w.NullArray() },
 		},
 		{Name: "fault", Arity: 2, Keys: command.Key(1, command.KeyRW), Group: "test", Write: func(c *command.Call, tx db.Txn) error {

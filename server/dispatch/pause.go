@@ -25,7 +25,7 @@ func (x *Executor) holds(c *Client, s *command.Spec) bool {
 	case st&statePauseAll != 0:
 		return true
 	case st&statePauseWrites != 0:
-		return s.IsWrite() || s.Flags&command.MayReplicate != 0 ||
+		return s.IsWrite() || s.Write != nil || s.Flags&command.MayReplicate != 0 ||
 			s == x.e.exec && c.multi != nil && c.multi.write
 	}
 	return false

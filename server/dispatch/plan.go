@@ -37,7 +37,7 @@ func planOf(s *command.Spec) plan {
 		return p
 	}
 	p.way = wayMany
-	if s.Flags&(command.AllShards|command.Blocking) == 0 && s.FindKeys == nil && len(s.Keys) == 1 {
+	if s.Flags&(command.AllShards|command.Blocking) == 0 && s.FindKeys == nil && s.WholeKeyspace == nil && len(s.Keys) == 1 {
 		k := s.Keys[0]
 		if k.Keyword == "" && !k.NumKeys && k.Last == 0 && k.Flags&command.KeyNotKey == 0 && k.Begin < p.least {
 			p.way, p.at = wayOne, k.Begin

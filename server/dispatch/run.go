@@ -85,6 +85,9 @@ func (x *Executor) invoke(s *command.Spec, c *Client) error {
 func (x *Executor) runLong(p *Pending, c *Client) {
 	s := p.spec
 	x.call.Start(s, p.Argv, c.w)
+	if c.parked != nil {
+		x.call.Resume(nil)
+	}
 	if p.Big != nil {
 		x.lend(p)
 	}
@@ -168,11 +171,11 @@ func (x *Executor) prime(p *Pending, s *command.Spec) {
 
 // lockSet returns the shards that a command needs.
 func (x *Executor) lockSet(p *Pending, s *command.Spec) db.LockSet {
-	if s.Flags&command.AllShards != 0 {
-		return x.ks.AllShards()
-	}
 	if p.count < 0 {
 		x.locate(p, 0, false)
+	}
+	if s.Flags&command.AllShards != 0 || s.WholeKeyspace != nil && s.WholeKeyspace(p.Argv) {
+		return x.ks.AllShards()
 	}
 	if x.plans[s.ID()].way == wayOne {
 		return db.LockSet(1) << uint(x.ks.ShardOf(p.hash))

@@ -6,6 +6,7 @@
 package longdouble
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -143,6 +144,50 @@ func difference(a, b Float) Float {
 		return Float{}
 	}
 	return round(a.neg, hi, lo, a.exp-64, sticky)
+}
+
+// Scale returns f * n.
+func Scale(f Float, n uint64) Float {
+	if f.inf || f.mant == 0 {
+		return f
+	}
+	hi, lo := bits.Mul64(f.mant, n)
+	return round(f.neg, hi, lo, f.exp, false)
+}
+
+// Ceil returns the least integer that is not below f. What does not fit is the
+// nearest that does, and false.
+func (f Float) Ceil() (n int64, ok bool) {
+	limit := uint64(math.MaxInt64)
+	if f.neg {
+		limit++
+	}
+	var whole uint64
+	switch s := -f.exp; {
+	case f.mant == 0 && !f.inf:
+		return 0, true
+	case f.inf || s <= 0: // its top bit alone is 2^63
+		if whole, ok = 1<<63, !f.inf && f.neg && f.exp == 0 && f.mant == 1<<63; ok {
+			return math.MinInt64, true
+		}
+		whole = limit
+	case s >= 64:
+		if !f.neg {
+			whole = 1
+		}
+		ok = true
+	default:
+		if whole, ok = f.mant>>s, true; f.mant&(1<<s-1) != 0 && !f.neg {
+			whole++
+		}
+	}
+	if whole > limit {
+		whole, ok = limit, false
+	}
+	if f.neg {
+		return -int64(whole), ok
+	}
+	return int64(whole), ok
 }
 
 // Append appends f in decimal, with at most 17 digits behind the point, no

@@ -180,3 +180,41 @@ func BenchmarkIncrByFloat(b *testing.B) {
 		buf = z.Append(buf[:0])
 	}
 }
+
+// Scale and Ceil agree with math/big, rounded to 64 bits behind the product.
+func TestScaleCeil(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`-?[0-9]{1,19}(\.[0-9]{1,20})?(e-?[0-9])?`).Draw(t, "text")
+		f, ok := Parse([]byte(text))
+		if !ok {
+			t.Fatalf("%s is refused", text)
+		}
+		product := new(big.Float).SetPrec(64).SetMode(big.ToNearestEven).Mul(exact(text), big.NewFloat(1000))
+		n, _ := product.Int(nil)
+		if product.Sign() > 0 && product.Cmp(new(big.Float).SetInt(n)) > 0 {
+			n.Add(n, big.NewInt(1))
+		}
+		got, ok := Scale(f, 1000).Ceil()
+		if ok != n.IsInt64() || ok && got != n.Int64() {
+			t.Fatalf("%s: %d, %v, want %s", text, got, ok, n)
+		}
+	})
+	f := func(in string, want int64, fits bool) {
+		t.Helper()
+		x, _ := Parse([]byte(in))
+		if got, ok := x.Ceil(); got != want || ok != fits {
+			t.Errorf("%s: %d, %v, want %d, %v", in, got, ok, want, fits)
+		}
+	}
+	f("inf", 1<<63-1, false)
+	f("-inf", -1<<63, false)
+	f("1e4000", 1<<63-1, false)
+	f("9223372036854775807", 1<<63-1, true)
+	f("9223372036854775808", 1<<63-1, false)
+	f("-9223372036854775808", -1<<63, true)
+	f("-9223372036854775809", -1<<63, false)
+	f("9223372036854775806.5", 1<<63-1, true)
+	f("1e-4000", 1, true)
+	f("-1e-4000", 0, true)
+	f("-0.5", 0, true)
+}
