@@ -16,12 +16,14 @@ type Scratch [maxTight]byte
 func (e Entry) Int() (n int64, ok bool) {
 	c := e[0]
 	switch {
-	case c < codeName:
+	case c < codeUint20:
 		return int64(c), true
+	case c < codeName:
+		return minUint20 + int64(c-codeUint20)<<16 + int64(binary.LittleEndian.Uint16(e[1:])), true
 	case c < codeUint12:
 		return 0, false
 	case c < codeNeg8:
-		return minUint + int64(c-codeUint12)<<8 + int64(e[1]), true
+		return minUint12 + int64(c-codeUint12)<<8 + int64(e[1]), true
 	}
 	switch c {
 	case codeNeg8:
@@ -48,12 +50,12 @@ func (e Entry) Int() (n int64, ok bool) {
 func (e Entry) Bytes(buf *Scratch) []byte {
 	c := e[0]
 	switch {
+	case c < 10:
+		buf[0] = '0' + c
+		return buf[:1]
 	case c < codeName:
-		if c < 10 {
-			buf[0] = '0' + c
-			return buf[:1]
-		}
-		return strconv.AppendUint(buf[:0], uint64(c), 10)
+		n, _ := e.Int()
+		return strconv.AppendUint(buf[:0], uint64(n), 10)
 	case c < codeText:
 		return unpackSix(buf, e[1:], int(c-codeName)+minSix, nameLetters)
 	case c < codeASCII:
@@ -92,7 +94,8 @@ func (e Entry) Len() int {
 	c := e[0]
 	switch {
 	case c < codeName:
-		return digits(int64(c))
+		n, _ := e.Int()
+		return digits(n)
 	case c < codeText:
 		return int(c-codeName) + minSix
 	case c < codeASCII:

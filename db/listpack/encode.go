@@ -59,14 +59,19 @@ func (v *Value) setString(s []byte) {
 func (v *Value) SetInt(n int64) {
 	v.tail = nil
 	switch {
-	case n >= 0 && n < minUint:
+	case n >= 0 && n < minUint12:
 		v.head[0] = byte(n)
 		v.n = 1
 		return
-	case n >= minUint && n <= maxUint:
-		x := n - minUint
+	case n >= 0 && n < minUint20:
+		x := n - minUint12
 		v.head[0], v.head[1] = byte(codeUint12+x>>8), byte(x)
 		v.n = 2
+		return
+	case n >= 0 && n <= maxUint20:
+		x := n - minUint20
+		v.head[0], v.head[1], v.head[2] = byte(codeUint20+x>>16), byte(x), byte(x>>8)
+		v.n = 3
 		return
 	case n < 0 && n >= -256:
 		v.head[0], v.head[1] = codeNeg8, byte(-1-n)

@@ -4,6 +4,7 @@ import "encoding/binary"
 
 // Codes of the first byte.
 const (
+	codeUint20   = 0x70
 	codeName     = 0x80
 	codeText     = 0x98
 	codeASCII    = 0xb0
@@ -26,18 +27,19 @@ const (
 )
 
 const (
-	minSix   = 4  // shorter strings gain nothing by 6 bits a character
-	minSeven = 8  // and by 7
-	maxTight = 64 // longest string with less than 8 bits a character
-	maxRaw   = 31
-	minUint  = 1 << 7 // smallest integer behind codeUint12
-	maxUint  = minUint + 1<<12 - 1
+	minSix    = 4  // shorter strings gain nothing by 6 bits a character
+	minSeven  = 8  // and by 7
+	maxTight  = 64 // longest string with less than 8 bits a character
+	maxRaw    = 31
+	minUint12 = codeUint20 // smallest integer behind codeUint12: all below are codes
+	minUint20 = minUint12 + 1<<12
+	maxUint20 = minUint20 + 1<<20 - 1
 )
 
 // Characters of 6 bits. The first alphabet spells identifiers and tokens, the
 // second lower-case text, dates, UUIDs, paths, addresses.
 const (
-	nameLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:_"
+	nameLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 	textLetters = "0123456789abcdefghijklmnopqrstuvwxyz -_.:/@,;=+#&?!%*'\"(){}[]<>|"
 )
 
@@ -86,8 +88,10 @@ func sevenBytes(n int) int { return (n*7 + 7) / 8 }
 func sizes() (t [256]byte) {
 	for c := range t {
 		switch {
-		case c < codeName:
+		case c < codeUint20:
 			t[c] = 1
+		case c < codeName:
+			t[c] = 3
 		case c < codeText:
 			t[c] = byte(1 + sixBytes(c-codeName+minSix))
 		case c < codeASCII:

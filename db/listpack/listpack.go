@@ -11,12 +11,13 @@ import "encoding/binary"
 //
 // The first byte of an entry says what it is:
 //
-//	00..7f  the integer 0..127
-//	80..97  a string of 4..27 letters and digits, ':' and '_', 6 bits each
+//	00..6f  the integer 0..111
+//	70..7f  the integer 4208..1052783; 4 bits here, 16 in the next 2 bytes
+//	80..97  a string of 4..27 letters and digits, '-' and '_', 6 bits each
 //	98..af  a string of 4..27 characters of lower-case text, 6 bits each
 //	b0..bf  a string of 8..23 ASCII characters, 7 bits each
 //	c0..df  a string of 0..31 bytes as they are
-//	e0..ef  the integer 128..4223; 4 bits here, 8 in the next byte
+//	e0..ef  the integer 112..4207; 4 bits here, 8 in the next byte
 //	f0      an integer -1..-256 in one byte
 //	f1..f6  an integer in 2, 3, 4, 5, 6, 8 bytes, little endian
 //	f7..f9  a string as it is, its length in the next 1, 2, 4 bytes

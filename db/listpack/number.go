@@ -21,7 +21,10 @@ func Number(s []byte) (int64, bool) {
 	var n uint64
 	for _, c := range s[i:] {
 		d := uint64(c - '0')
-		if d > 9 || n > (math.MaxUint64-d)/10 {
+		if d > 9 {
+			return 0, false
+		}
+		if n > math.MaxUint64/10-1 && n > (math.MaxUint64-d)/10 {
 			return 0, false
 		}
 		n = n*10 + d
