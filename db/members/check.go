@@ -7,10 +7,10 @@ func (t *Table) Check() error {
 	if len(t.root) != 1<<t.rootBits {
 		return fmt.Errorf("the root has %d slots for %d bits", len(t.root), t.rootBits)
 	}
-	n, mem := 0, tableSize+int64(len(t.root))*rootSlot+t.side.size()
+	n, mem := 0, tableSize+int64(len(t.root))*rootSlotSize+t.side.size()
 	large := 0
 	for i := 0; i < len(t.root); {
-		p := t.root[i]
+		p := t.root[i].page
 		if p.prefix > t.rootBits {
 			return fmt.Errorf("page %d has a prefix of %d bits, the root %d", i, p.prefix, t.rootBits)
 		}
@@ -19,7 +19,8 @@ func (t *Table) Check() error {
 			return fmt.Errorf("page %d, prefix %d, of %d bits is not aligned", i, p.prefix, t.rootBits)
 		}
 		for j := range run {
-			if t.root[i+j] != p {
+			d := t.root[i+j].directory
+			if t.root[i+j].page != p || d.bits != p.bits || d.prefix != p.prefix || &d.blocks[0] != &p.blocks[0] {
 				return fmt.Errorf("root slot %d differs from %d", i+j, i)
 			}
 		}

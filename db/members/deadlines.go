@@ -117,8 +117,7 @@ func (d *Deadlines) Due(now db.Millis, limit int, fn func(member []byte)) (n int
 // searchWord returns the block of a hash, and the slot of a member with just this
 // hash and word.
 func (t *Table) searchWord(h, w uint64) (b []byte, slot int) {
-	p := t.page(h)
-	b = p.blocks[p.slot(h)]
+	b = t.block(h)
 	for s := range count(b) {
 		if print8(b, s) == byte(h) && t.entryHash(b, s) == h && Uint64(t.value(b, offset(b, s))) == w {
 			return b, s

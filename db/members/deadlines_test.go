@@ -25,7 +25,7 @@ func (d *Deadlines) check(t testing.TB, want map[string]db.Millis) {
 	})
 	mem, n, last := int64(0), 0, pair{}
 	for _, node := range d.o.nodes {
-		mem += nodeMem + orderFan*rootSlot
+		mem += nodeMem + orderFan*pointerSize
 		if len(node.leaves) == 0 || len(node.leaves) > orderFan {
 			t.Fatalf("a node of %d leaves", len(node.leaves))
 		}

@@ -59,7 +59,7 @@ type Source interface{ Rand() uint64 }
 type Table struct {
 	kind      Kind
 	rootBits  uint8
-	root      []*page // 1<<rootBits; a page stands in all slots that begin with its prefix
+	root      []rootSlot // 1<<rootBits; a page stands in all slots that begin with its prefix
 	owner     uint64
 	rootOwner uint64
 	family    *atomic.Uint64 // the last owner number among the clones
@@ -75,20 +75,18 @@ type Table struct {
 // New returns an empty table.
 func New(k Kind) *Table {
 	t := &Table{
-		kind: k, root: make([]*page, 1), owner: 1, rootOwner: 1, family: new(atomic.Uint64),
+		kind: k, root: make([]rootSlot, 1), owner: 1, rootOwner: 1, family: new(atomic.Uint64),
 		seed: maphash.MakeSeed(), mask: ^uint64(0),
 	}
 	t.family.Store(1)
-	p := &page{owner: 1, blocks: [][]byte{newBlock(minBlock, 1)}}
-	t.root[0] = p
-	t.mem = tableSize + rootSlot + p.size() + minBlock
+	p := &page{owner: 1, directory: directory{blocks: [][]byte{newBlock(minBlock, 1)}}}
+	t.root[0] = rootSlot{p.directory, p}
+	t.mem = tableSize + rootSlotSize + p.size() + minBlock
 	return t
 }
 
-const (
-	tableSize = 192 // of a Table itself
-	rootSlot  = 8
-)
+// tableSize is that of a Table itself.
+const tableSize = 192
 
 // Len returns the number of members.
 func (t *Table) Len() int { return t.count }
@@ -109,12 +107,17 @@ func (t *Table) Clone() *Table {
 func (t *Table) hash(member []byte) uint64 { return maphash.Bytes(t.seed, member) & t.mask }
 
 // page returns the page of a hash.
-func (t *Table) page(h uint64) *page { return t.root[h>>(64-t.rootBits)] }
+func (t *Table) page(h uint64) *page { return t.root[h>>(64-t.rootBits)].page }
+
+// block returns the block of a hash.
+func (t *Table) block(h uint64) []byte {
+	d := &t.root[h>>(64-t.rootBits)].directory
+	return d.blocks[d.slot(h)]
+}
 
 // find returns the block of a member with hash h, and its slot there or -1.
 func (t *Table) find(h uint64, member []byte) (b []byte, slot int) {
-	p := t.page(h)
-	b = p.blocks[p.slot(h)]
+	b = t.block(h)
 	return b, t.search(b, h, member)
 }
 
@@ -363,4 +366,19 @@ func (t *Table) write(b []byte, off int, member, value []byte, w uint64) {
 		off += writeLen(b, off, len(value))
 		copy(b[off:], value)
 	}
+}
+
+// Kept returns the table's own bytes of a member that stands beside the blocks, as
+// every member of more than inlineMax bytes does; nil when it is in a block, or not
+// there. They never change, whatever becomes of the table.
+func (t *Table) Kept(member []byte) []byte {
+	b, s := t.find(t.hash(member), member)
+	if s < 0 {
+		return nil
+	}
+	off := offset(b, s)
+	if b[off] != sideMark {
+		return nil
+	}
+	return t.side.get(sideIndex(b, off)).member()
 }

@@ -32,10 +32,11 @@ type orderLeaf struct {
 }
 
 const (
-	orderFan = 128
-	leafMem  = 32 + rootSlot
-	nodeMem  = 32 + rootSlot
-	pairSize = 16
+	orderFan    = 128
+	leafMem     = 32 + pointerSize
+	nodeMem     = 32 + pointerSize
+	pairSize    = 16
+	pointerSize = 8
 )
 
 // first returns the least pair. There is one.
@@ -79,7 +80,7 @@ func (o *order) drop(l *orderLeaf) { o.mem -= leafMem + int64(cap(l.pairs))*pair
 
 // node makes a node and counts its memory.
 func (o *order) node(owner uint64, leaves ...*orderLeaf) *orderNode {
-	o.mem += nodeMem + orderFan*rootSlot
+	o.mem += nodeMem + orderFan*pointerSize
 	return &orderNode{owner, append(make([]*orderLeaf, 0, orderFan), leaves...)}
 }
 
@@ -172,5 +173,5 @@ func (o *order) cutLeaf(owner uint64, i, j int) {
 		o.nodes[i-1] = &orderNode{owner, append(append(make([]*orderLeaf, 0, orderFan), before.leaves...), n.leaves...)}
 	}
 	o.nodes = slices.Delete(o.nodes, i, i+1)
-	o.mem -= nodeMem + orderFan*rootSlot
+	o.mem -= nodeMem + orderFan*pointerSize
 }

@@ -2,23 +2,35 @@ package members
 
 // page is a directory of blocks: the lower level of a table's.
 type page struct {
+	directory
 	owner     uint64
-	prefix    uint8 // how many bits the hashes of its members share
-	bits      uint8 // it tells blocks apart by so many bits more
 	count     int
 	peak      uint64 // at least the density of each block, see Random
 	peakCount int    // count when peak was computed, or more
-	blocks    [][]byte
+}
+
+type directory struct {
+	prefix uint8 // how many bits the hashes of its members share
+	bits   uint8 // it tells blocks apart by so many bits more
+	blocks [][]byte
+}
+
+// rootSlot leads to a page. It has a copy of its directory, so that a lookup does
+// not wait for the memory of the page.
+type rootSlot struct {
+	directory
+	page *page
 }
 
 const (
-	maxPageBits = 8
-	maxDepth    = 48
-	slotSize    = 24 // of a block in a page
+	maxPageBits  = 8
+	maxDepth     = 48
+	slotSize     = 24 // of a block in a page
+	rootSlotSize = 40
 )
 
 // slot returns where the block of a hash stands.
-func (p *page) slot(h uint64) int { return int(h << p.prefix >> (64 - p.bits)) }
+func (d *directory) slot(h uint64) int { return int(h << d.prefix >> (64 - d.bits)) }
 
 // run returns the slots in which the block of a hash stands, if it has depth d.
 func (p *page) run(h uint64, d int) [][]byte {
@@ -65,18 +77,19 @@ func (p *page) densityInTable() uint64 { return uint64(p.count) << p.prefix }
 // ownRoot makes the root one that t may change.
 func (t *Table) ownRoot() {
 	if t.rootOwner != t.owner {
-		t.root = append([]*page(nil), t.root...)
+		t.root = append([]rootSlot(nil), t.root...)
 		t.rootOwner = t.owner
 	}
 }
 
-// putPage puts a page into the root, for the hashes like h.
+// putPage puts a page into the root, for the hashes like h. It is called again
+// when the directory of the page was replaced.
 func (t *Table) putPage(h uint64, p *page) {
 	t.ownRoot()
 	n := 1 << (t.rootBits - p.prefix)
 	at := int(h>>(64-t.rootBits)) &^ (n - 1)
 	for i := at; i < at+n; i++ {
-		t.root[i] = p
+		t.root[i] = rootSlot{p.directory, p}
 	}
 }
 
@@ -211,6 +224,7 @@ func (t *Table) deepen(h uint64, p *page) {
 	t.mem -= p.size()
 	p.spread(int(p.bits) + 1)
 	t.mem += p.size()
+	t.putPage(h, p)
 }
 
 // spread repeats the slots of a page so that they tell more bits apart.
@@ -234,7 +248,7 @@ func (t *Table) splitPage(h uint64, p *page) {
 	half := len(p.blocks) / 2
 	bit := uint64(1) << (63 - p.prefix)
 	for i := range 2 {
-		c := &page{owner: t.owner, prefix: p.prefix + 1, bits: p.bits - 1}
+		c := &page{owner: t.owner, directory: directory{prefix: p.prefix + 1, bits: p.bits - 1}}
 		c.blocks = append([][]byte(nil), p.blocks[i*half:(i+1)*half]...)
 		c.recount()
 		t.mem += c.size()
@@ -248,11 +262,11 @@ func (t *Table) splitPage(h uint64, p *page) {
 }
 
 func (t *Table) doubleRoot() {
-	list := make([]*page, 0, 2*len(t.root))
+	list := make([]rootSlot, 0, 2*len(t.root))
 	for _, p := range t.root {
 		list = append(list, p, p)
 	}
-	t.mem += int64(len(t.root)) * rootSlot
+	t.mem += int64(len(t.root)) * rootSlotSize
 	t.root, t.rootOwner = list, t.owner
 	t.rootBits++
 }

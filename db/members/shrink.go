@@ -56,6 +56,7 @@ func (t *Table) shrinkPage(h uint64) {
 		t.mem -= p.size()
 		p.blocks, p.bits = list, p.bits-1
 		t.mem += p.size()
+		t.putPage(h, p)
 	}
 	for t.mergePages(h) {
 	}
@@ -88,7 +89,7 @@ func (t *Table) mergePages(h uint64) bool {
 		p, buddy = buddy, p
 	}
 	t.mem -= p.size() + buddy.size()
-	c := &page{owner: t.owner, prefix: p.prefix - 1, bits: max(p.bits, buddy.bits) + 1}
+	c := &page{owner: t.owner, directory: directory{prefix: p.prefix - 1, bits: max(p.bits, buddy.bits) + 1}}
 	c.blocks = make([][]byte, 0, 1<<c.bits)
 	for _, from := range [...]*page{p, buddy} {
 		times := 1 << (c.bits - 1 - from.bits)
@@ -115,11 +116,11 @@ func (t *Table) halveRoot() {
 			}
 			i += 1 << more
 		}
-		list := make([]*page, len(t.root)/2)
+		list := make([]rootSlot, len(t.root)/2)
 		for i := range list {
 			list[i] = t.root[2*i]
 		}
-		t.mem -= int64(len(list)) * rootSlot
+		t.mem -= int64(len(list)) * rootSlotSize
 		t.root, t.rootOwner = list, t.owner
 		t.rootBits--
 	}

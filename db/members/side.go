@@ -20,7 +20,7 @@ type side struct {
 const (
 	sidePlaces  = 128
 	sideHeader  = 16
-	sidePageMem = 24*sidePlaces + 48 + rootSlot
+	sidePageMem = 24*sidePlaces + 48 + pointerSize
 )
 
 type sidePage struct {

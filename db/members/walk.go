@@ -8,7 +8,7 @@ import (
 // eachPage visits the pages in the order of hashes.
 func (t *Table) eachPage(fn func(p *page) bool) bool {
 	for i := 0; i < len(t.root); {
-		p := t.root[i]
+		p := t.root[i].page
 		if !fn(p) {
 			return false
 		}
@@ -47,8 +47,7 @@ func (it *Iter) Next() bool {
 		if it.end {
 			return false
 		}
-		p := it.t.page(it.block)
-		it.b, it.s = p.blocks[p.slot(it.block)], 0
+		it.b, it.s = it.t.block(it.block), 0
 		it.block = after(it.b, it.block)
 		it.end = it.block == 0
 	}
@@ -81,8 +80,7 @@ const cursorShift = 64 - maxDepth
 func (t *Table) Scan(cursor uint64, count int, fn func(member, value []byte)) (next uint64) {
 	h := cursor << cursorShift
 	for {
-		p := t.page(h)
-		b := p.blocks[p.slot(h)]
+		b := t.block(h)
 		var n int
 		if n, next = t.scanBlock(b, h, count, fn); next != 0 {
 			return next
@@ -137,7 +135,7 @@ func (t *Table) Random(r Source) (member, value []byte) {
 	if t.count == 0 {
 		return nil, nil
 	}
-	p := t.root[0]
+	p := t.root[0].page
 	for t.rootBits > 0 {
 		p = t.page(r.Rand())
 		if below(r.Rand(), t.peak) < p.densityInTable() {
