@@ -26,6 +26,20 @@ func Check(p []byte, per int) error {
 	return nil
 }
 
+// CheckedAt is At of bytes from outside; false when no whole entry in its one
+// spelling stands there.
+func CheckedAt(p []byte, at int) (e Entry, ok bool) {
+	if at >= len(p) {
+		return nil, false
+	}
+	n := checkedSize(p[at:])
+	if n == 0 || n > len(p)-at {
+		return nil, false
+	}
+	e = Entry(p[at : at+n : at+n])
+	return e, canonical(e)
+}
+
 // checkedSize is the size of the entry that b begins with as its header tells
 // it; 0 when there is no whole header.
 func checkedSize(b []byte) int {
