@@ -67,8 +67,12 @@ func (t *Tx) Begin(db int, now Millis, set LockSet, write bool) {
 // the very slice that the handler will pass on.
 func (t *Tx) Prime(key []byte, hash uint64) { t.primed, t.hash = key, hash }
 
-// Select goes on in another database, between the commands of one EXEC.
-func (t *Tx) Select(db int) { t.db, t.cur.ok = db, false }
+// Select goes on in another database, between the commands of one EXEC. Settings
+// that one of them changed hold for the next.
+func (t *Tx) Select(db int) {
+	t.db, t.cur.ok = db, false
+	t.cfg = t.ks.settings.Load()
+}
 
 // SetTouchless says whether accesses leave the access clocks alone, as CLIENT
 // NO-TOUCH wants. It holds until changed.
