@@ -1,15 +1,11 @@
 package tree
 
-import "bytes"
-
 // Build returns a tree of the entries that next returns until it says false. They must
-// come in order, each once. Leaves are filled to the brim. Long members are copied.
+// come in order, each once. Leaves are filled to the brim. Members are copied, or kept,
+// as Insert does.
 func Build(next func() (score float64, member []byte, ok bool)) *Tree {
 	t := New()
 	for score, member, ok := next(); ok; score, member, ok = next() {
-		if len(member) > maxInline {
-			member = bytes.Clone(member)
-		}
 		t.appendEntry(score, member)
 	}
 	return t

@@ -102,7 +102,7 @@ func (l *leaf) check() error {
 			return err
 		}
 		used += cost
-		if len(l.member(i)) > maxInline {
+		if len(l.member(i)) > MaxInline {
 			long++
 		}
 	}
@@ -135,9 +135,9 @@ func (l *leaf) checkMember(i int) (cost int, err error) {
 		cost = 1 + n
 	} else if len(m) < 2 {
 		return 0, fmt.Errorf("tree: member cut off")
-	} else if n = int(m[0]&0x7f) | int(m[1])<<7; n > maxInline {
+	} else if n = int(m[0]&0x7f) | int(m[1])<<7; n > MaxInline {
 		cost = 2
-		if k := n - maxInline - 1; k >= len(l.long) || len(l.long[k]) <= maxInline {
+		if k := n - MaxInline - 1; k >= len(l.long) || len(l.long[k]) <= MaxInline {
 			return 0, fmt.Errorf("tree: no long member %d", k)
 		}
 	} else if n < 0x80 {

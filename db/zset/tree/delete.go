@@ -83,11 +83,11 @@ func (t *Tree) Move(score float64, member []byte, to float64) bool {
 		return true
 	}
 	kept := member
-	if len(member) > maxInline {
+	if len(member) > MaxInline {
 		kept = l.member(i) // stays valid: it is beside the block
 	}
 	t.cut(&p, i, i+1)
-	return t.insert(to, kept)
+	return t.Insert(to, kept)
 }
 
 // target returns where entry i belongs when it becomes b, if that is within the leaf

@@ -1,7 +1,5 @@
 package tree
 
-import "bytes"
-
 // maxHeight bounds the levels of nodes: each but the root has 16 children at least,
 // most of the time.
 const maxHeight = 12
@@ -47,16 +45,8 @@ func (t *Tree) descend(p *path, b *Bound) {
 }
 
 // Insert adds an entry; false if it is there already. score must not be NaN.
-// The member is copied.
+// The member is copied, or kept if it is longer than MaxInline.
 func (t *Tree) Insert(score float64, member []byte) bool {
-	if len(member) > maxInline {
-		member = bytes.Clone(member)
-	}
-	return t.insert(score, member)
-}
-
-// insert is Insert of a member that may be kept if it is long.
-func (t *Tree) insert(score float64, member []byte) bool {
 	if t.n == 0 {
 		t.first(score, member)
 		return true
@@ -84,8 +74,8 @@ func (t *Tree) insert(score float64, member []byte) bool {
 // put inserts an entry into a leaf that has room.
 func (t *Tree) put(l *leaf, i int, score float64, member []byte) {
 	l.insert(i, score, member)
-	if len(member) > maxInline {
-		t.size += longSize(member)
+	if len(member) > MaxInline {
+		t.size += longSize
 	}
 }
 

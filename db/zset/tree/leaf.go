@@ -18,7 +18,7 @@ import (
 //
 // all numbers little endian. A member is its length and its bytes. The length takes
 // one byte up to 127, else two, seven bits each, the low ones first with the top bit
-// set. A length beyond maxInline says that the member is element length-maxInline-1 of long.
+// set. A length beyond MaxInline says that the member is element length-MaxInline-1 of long.
 //
 // Slots move when an entry is inserted, members never: 600 bytes on average. An entry
 // that goes leaves its member behind as dead bytes, until there is no other room.
@@ -29,12 +29,15 @@ type leaf struct {
 	long [][]byte
 }
 
+// MaxInline is the length of the longest member that is copied into a block. A longer one
+// is referred to: it must not change afterwards, and its memory is not the tree's.
+const MaxInline = 512
+
 const (
-	headSize  = 8
-	slotSize  = 10
-	maxBlock  = 4096
-	maxInline = 512
-	minBlock  = 256
+	headSize = 8
+	slotSize = 10
+	maxBlock = 4096
+	minBlock = 256
 )
 
 // blockSize returns the size for a block in which need bytes are to fit: a size class
@@ -79,19 +82,19 @@ func (l *leaf) setDead(n int) { binary.LittleEndian.PutUint16(l.b[4:], uint16(n)
 func (l *leaf) free() int { return l.top() - headSize - l.len()*slotSize }
 func (l *leaf) live() int { return headSize + l.len()*slotSize + len(l.b) - l.top() - l.dead() }
 
-// size is what the leaf takes: its block, and the members beside it.
+// size is what the leaf takes: its block, and the references to long members.
 func (l *leaf) size() int64 {
 	n := int64(len(l.b))
 	for _, m := range l.long {
 		if m != nil {
-			n += longSize(m)
+			n += longSize
 		}
 	}
 	return n
 }
 
-// longSize is what a member beside the block takes.
-func longSize(m []byte) int64 { return int64(len(m)) + 24 }
+// longSize is what a member takes that is not in the block: a slice.
+const longSize = 24
 
 func (l *leaf) score(i int) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(l.b[headSize+i*slotSize:]))
@@ -112,8 +115,8 @@ func (l *leaf) member(i int) []byte {
 		return m[1 : 1+n : 1+n]
 	}
 	n := int(m[0]&0x7f) | int(m[1])<<7
-	if n > maxInline {
-		return l.long[n-maxInline-1]
+	if n > MaxInline {
+		return l.long[n-MaxInline-1]
 	}
 	return m[2 : 2+n : 2+n]
 }
@@ -123,7 +126,7 @@ func memberCost(m []byte) int {
 	switch {
 	case len(m) < 0x80:
 		return 1 + len(m)
-	case len(m) > maxInline:
+	case len(m) > MaxInline:
 		return 2
 	}
 	return 2 + len(m)
@@ -170,8 +173,8 @@ func (l *leaf) insert(i int, score float64, member []byte) {
 	case len(member) < 0x80:
 		m[0] = byte(len(member))
 		copy(m[1:], member)
-	case len(member) > maxInline:
-		k := maxInline + 1 + l.keep(member)
+	case len(member) > MaxInline:
+		k := MaxInline + 1 + l.keep(member)
 		m[0], m[1] = byte(k)|0x80, byte(k>>7)
 	default:
 		m[0], m[1] = byte(len(member))|0x80, byte(len(member)>>7)
@@ -197,15 +200,16 @@ func (l *leaf) keep(member []byte) int {
 	return len(l.long) - 1
 }
 
-// remove takes the entries from i to before j away and returns how much smaller the
-// members beside the block are.
+// remove takes the entries from i to before j away and returns how many bytes less
+// the references to long members take.
 func (l *leaf) remove(i, j int) (gone int64) {
 	n, dead := l.len(), l.dead()
 	for k := i; k < j; k++ {
 		m := l.member(k)
 		dead += memberCost(m)
-		if len(m) > maxInline {
-			gone += l.drop(k)
+		if len(m) > MaxInline {
+			l.drop(k)
+			gone += longSize
 		}
 	}
 	copy(l.b[headSize+i*slotSize:], l.b[headSize+j*slotSize:headSize+n*slotSize])
@@ -215,12 +219,10 @@ func (l *leaf) remove(i, j int) (gone int64) {
 }
 
 // drop forgets the long member of entry i.
-func (l *leaf) drop(i int) int64 {
+func (l *leaf) drop(i int) {
 	m := l.b[l.offset(i):]
 	k := int(m[0]&0x7f) | int(m[1])<<7
-	size := longSize(l.long[k-maxInline-1])
-	l.long[k-maxInline-1] = nil
-	return size
+	l.long[k-MaxInline-1] = nil
 }
 
 // move puts entry i where entry j is and gives it another score; those between make

@@ -169,7 +169,7 @@ func separator(left, right *leaf) (float64, []byte) {
 		return score, nil
 	}
 	same := common(left.member(last), m) + 1
-	if len(m) > maxInline {
+	if len(m) > MaxInline {
 		return score, m[:same:same]
 	}
 	return score, bytes.Clone(m[:same])

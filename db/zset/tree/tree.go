@@ -31,8 +31,8 @@
 // hundred entries); separators that refer to the first entry of a leaf (a cache miss
 // for every comparison when all scores are equal).
 //
-// Limits: none but memory. Members beyond 512 bytes are kept beside the block that
-// has the score, shared by all clones, so that no change copies them.
+// Limits: none but memory. Members beyond MaxInline bytes are not in the block that has
+// the score: it refers to them, where the caller keeps them, and nothing copies them.
 //
 // A Tree is not safe for concurrent use; a clone is another Tree: it may be read while
 // the original is changed, and both may be read by many.

@@ -269,8 +269,8 @@ func TestLongMembersAreShared(t *testing.T) {
 	tr := New()
 	tr.Insert(1, long)
 	size := tr.MemSize()
-	if size < 64<<20 || size > 64<<20+2000 {
-		t.Errorf("a member of 64 MB takes %d", size)
+	if size > 2000 {
+		t.Errorf("a reference to a member of 64 MB takes %d", size)
 	}
 	n := testing.AllocsPerRun(10, func() {
 		tr.Clone()
@@ -367,6 +367,8 @@ func FuzzBlock(f *testing.F) {
 		if l.len() != 0 {
 			t.Fatal("not empty")
 		}
-		_ = sizes
+		if sizes < 0 {
+			t.Fatal("length")
+		}
 	})
 }

@@ -1,0 +1,152 @@
+package zset
+
+import (
+	"math"
+
+	"heddle/db"
+	"heddle/db/members"
+	"heddle/db/zset/tree"
+)
+
+// Object is a large sorted set: a table from members to scores, and a tree of both in
+// order. It is a db.Object, and may be used on its own to compute with.
+type Object struct {
+	table     *members.Table
+	tree      *tree.Tree
+	deadlines *members.Deadlines // nil: no member has one
+	asList    bool               // goes by the name of listpack, see Encoding
+}
+
+// objectSize is what an Object takes beside its parts.
+const objectSize = 32
+
+// NewObject returns an empty Object.
+func NewObject() *Object {
+	return &Object{table: members.New(members.Word), tree: tree.New()}
+}
+
+// Len returns the number of members.
+func (o *Object) Len() int { return o.tree.Len() }
+
+// MemSize returns the bytes of memory that it takes.
+func (o *Object) MemSize() int64 {
+	return objectSize + o.table.MemSize() + o.tree.MemSize() + o.deadlines.MemSize()
+}
+
+// Encoding is "skiplist", as Redis calls what is large, or "listpack" where Redis' limits
+// would have it so, though it was too long to be packed here or has deadlines.
+func (o *Object) Encoding() string {
+	if o.asList {
+		return "listpack"
+	}
+	return "skiplist"
+}
+
+// Clone returns a copy, in constant time.
+func (o *Object) Clone() db.Object { return o.clone() }
+
+func (o *Object) clone() *Object {
+	return &Object{o.table.Clone(), o.tree.Clone(), o.deadlines.Clone(), o.asList}
+}
+
+// Score returns the score of a member.
+func (o *Object) Score(member []byte) (float64, bool) {
+	w, found := o.table.Word(member)
+	return math.Float64frombits(w), found
+}
+
+// Set gives a member a score, which must not be NaN. The member must not stand in
+// o's own memory.
+func (o *Object) Set(member []byte, score float64) {
+	old, found := o.table.SetWord(member, math.Float64bits(score))
+	switch {
+	case !found:
+		if len(member) > tree.MaxInline {
+			member = o.table.Kept(member)
+		}
+		o.tree.Insert(score, member)
+	case old != math.Float64bits(score):
+		o.tree.Move(math.Float64frombits(old), member, score)
+	}
+}
+
+// Delete removes a member and reports whether it was there.
+func (o *Object) Delete(member []byte) bool {
+	w, found := o.table.TakeWord(member)
+	if !found {
+		return false
+	}
+	o.tree.Delete(math.Float64frombits(w), member)
+	o.forget(member)
+	return true
+}
+
+// DeleteRange removes the members of rank from to before to and calls fn with each.
+func (o *Object) DeleteRange(from, to int, fn func(member []byte, score float64)) {
+	o.tree.DeleteRange(from, to, func(score float64, member []byte) {
+		fn(member, score)
+		o.table.Delete(member)
+		o.forget(member)
+	})
+}
+
+// forget drops the deadline of a member.
+func (o *Object) forget(member []byte) {
+	if o.deadlines != nil && o.deadlines.Delete(member) && o.deadlines.Len() == 0 {
+		o.deadlines = nil
+	}
+}
+
+// Each calls fn with the members of rank from to before to, backwards if rev is
+// set, until it returns false.
+func (o *Object) Each(from, to int, rev bool, fn func(member []byte, score float64) bool) {
+	if from >= to {
+		return
+	}
+	if rev {
+		for c := o.tree.Seek(to - 1); from < to && fn(c.Member(), c.Score()); to-- {
+			c.Prev()
+		}
+		return
+	}
+	for c := o.tree.Seek(from); from < to && fn(c.Member(), c.Score()); from++ {
+		c.Next()
+	}
+}
+
+// NextDeadline returns when the first member is due, 0 if none ever is.
+func (o *Object) NextDeadline() db.Millis { return o.deadlines.Next() }
+
+// ExpireDue removes up to limit members whose time has come, calls fn, unless it is nil,
+// with each, and returns how many there were.
+func (o *Object) ExpireDue(now db.Millis, limit int, fn func(member []byte)) int {
+	n := o.deadlines.Due(now, limit, func(member []byte) {
+		if w, found := o.table.TakeWord(member); found {
+			o.tree.Delete(math.Float64frombits(w), member)
+		}
+		if fn != nil {
+			fn(member)
+		}
+	})
+	if n > 0 && o.deadlines.Len() == 0 {
+		o.deadlines = nil
+	}
+	return n
+}
+
+// due reports whether the time of a member has come.
+func (o *Object) due(now db.Millis) bool {
+	next := o.deadlines.Next()
+	return next != 0 && next <= now
+}
+
+// alive returns o or, when members of it are due, a clone without them: ranks and
+// counts of readers, who may not change o, would be wrong with them.
+func (o *Object) alive(now db.Millis) *Object {
+	if !o.due(now) {
+		return o
+	}
+	c := o.clone()
+	c.ExpireDue(now, math.MaxInt, nil)
+	return c
+}

@@ -1,0 +1,248 @@
+package zset
+
+import (
+	"math"
+
+	"heddle/db"
+	"heddle/db/listpack"
+	"heddle/db/members"
+)
+
+// wordScore is the score in the word of a member in a table.
+func wordScore(word []byte) float64 { return math.Float64frombits(members.Uint64(word)) }
+
+// Put gives the member last looked for by Find a score, which must not be NaN, and adds
+// it if it is not there. ErrOutOfMemory changes nothing.
+func (z *ZSet) Put(score float64) error {
+	if z.found && math.Float64bits(score) == math.Float64bits(z.old) {
+		return nil
+	}
+	if z.o == nil {
+		done, err := z.putPacked(score)
+		if done || err != nil {
+			return err
+		}
+	}
+	if z.o.asList && !z.found {
+		l := z.tx.Limits()
+		z.o.asList = z.fits(l, z.o.Len()+1)
+	}
+	z.o.Set(z.member, score)
+	return nil
+}
+
+// fits reports whether n members, the one looked for among them, may be in a listpack
+// by Redis' limits.
+func (z *ZSet) fits(l *db.Limits, n int) bool {
+	return int64(n) <= l.ZSetEntries && int64(len(z.member)) <= l.ZSetValue
+}
+
+// putPacked is Put into packed bytes. If they may not have it, it makes an Object
+// instead, without the member, and returns false.
+func (z *ZSet) putPacked(score float64) (done bool, err error) {
+	var text scoreText
+	var s listpack.Value
+	setScore(&s, &text, score)
+	ins := z.value.Size() + s.Size()
+	asList := z.found || z.fits(z.tx.Limits(), z.Len()+1)
+	if !asList || len(z.p)+ins > db.PackedMax {
+		return false, z.unpack(asList)
+	}
+	switch {
+	case z.found:
+		return true, z.repack(score, &s)
+	case z.p == nil:
+		p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, 0, 0, listpack.Header+ins)
+		if err != nil {
+			return false, err
+		}
+		listpack.SetCount(p, 1)
+		z.write(p, listpack.Header, &s)
+		return true, nil
+	}
+	at := place(z.p, score, z.member)
+	p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, at, 0, ins)
+	if err != nil {
+		return false, err
+	}
+	listpack.SetCount(p, listpack.Count(p)+1)
+	z.write(p, at, &s)
+	return true, nil
+}
+
+// write puts the pair of the member looked for and a score into a gap, and makes p
+// what the set is.
+func (z *ZSet) write(p []byte, at int, s *listpack.Value) {
+	z.value.Put(p[at:])
+	s.Put(p[at+z.value.Size():])
+	z.p, z.at, z.found = p, at, true
+}
+
+// repack gives a packed member, found by Find, another score, and its place with it.
+func (z *ZSet) repack(score float64, s *listpack.Value) error {
+	x := pairAt(z.p, z.at)
+	del, ins := x.next()-z.at, z.value.Size()+s.Size()
+	to := place(z.p, score, z.member)
+	if to > z.at { // the old pair is among those in front
+		to = max(to, x.next())
+	}
+	at := z.at
+	p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, at, del, ins)
+	if err != nil {
+		return err
+	}
+	// The gap is where the old pair was. It moves to where the new one belongs.
+	switch {
+	case to < at:
+		copy(p[to+ins:], p[to:at])
+		at = to
+	case to > at:
+		end := to - del
+		copy(p[at:], p[at+ins:end+ins])
+		at = end
+	}
+	z.write(p, at, s)
+	return nil
+}
+
+// unpack makes an Object of what is packed, or absent.
+func (z *ZSet) unpack(asList bool) error {
+	o := NewObject()
+	o.asList = asList
+	if z.p != nil {
+		walk(z.p, 0, z.Len(), func(member []byte, score float64) bool {
+			o.Set(member, score)
+			return true
+		})
+	}
+	if err := z.tx.PutObject(z.key, db.TypeZSet, o, db.KeepExpiry); err != nil {
+		return err
+	}
+	z.o, z.p = o, nil
+	return nil
+}
+
+// Drop removes the member last looked for, if Find found it. ErrOutOfMemory changes
+// nothing.
+func (z *ZSet) Drop() error {
+	switch {
+	case !z.found:
+		return nil
+	case z.o != nil:
+		z.found = false
+		z.o.Delete(z.member)
+		return nil
+	}
+	x := pairAt(z.p, z.at)
+	if err := z.cut(z.at, x.next(), 1); err != nil {
+		return err
+	}
+	z.found = false
+	return nil
+}
+
+// cut removes n pairs, which stand from one offset to another.
+func (z *ZSet) cut(from, to, n int) error {
+	p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, from, to-from, 0)
+	if err != nil {
+		return err
+	}
+	listpack.SetCount(p, listpack.Count(p)-n)
+	z.p = p
+	return nil
+}
+
+// DropRange removes the members of rank from to before to. fn, unless it is nil,
+// gets each before it goes, lowest first, and keeps nothing of it.
+// ErrOutOfMemory changes nothing.
+func (z *ZSet) DropRange(from, to int, fn func(member []byte, score float64)) error {
+	from, to = max(from, 0), min(to, z.Len())
+	if from >= to {
+		return nil
+	}
+	if z.o != nil {
+		z.o.DeleteRange(from, to, func(member []byte, score float64) {
+			if fn != nil {
+				fn(member, score)
+			}
+		})
+		return nil
+	}
+	if fn != nil {
+		walk(z.p, from, to, func(member []byte, score float64) bool {
+			fn(member, score)
+			return true
+		})
+	}
+	at := offsetOf(z.p, from)
+	return z.cut(at, listpack.Skip(z.p, at, 2*(to-from)), to-from)
+}
+
+// Store puts a sorted set under key, replacing what is there, its time to live too. It
+// takes o over, and packs it if Redis' limits let it be a listpack. o must not be empty.
+func Store(tx db.Txn, key []byte, o *Object) error {
+	l := tx.Limits()
+	o.asList = int64(o.Len()) <= l.ZSetEntries
+	if o.asList {
+		o.Each(0, o.Len(), false, func(member []byte, _ float64) bool {
+			o.asList = int64(len(member)) <= l.ZSetValue
+			return o.asList
+		})
+	}
+	if o.asList {
+		if p := o.pack(); p != nil {
+			return tx.PutPacked(key, db.TypeZSet, db.Listpack, p, db.NoExpiry)
+		}
+	}
+	return tx.PutObject(key, db.TypeZSet, o, db.NoExpiry)
+}
+
+// pack returns the packed form, nil if that is too long.
+func (o *Object) pack() []byte {
+	p := make([]byte, listpack.Header, 512)
+	listpack.SetCount(p, min(o.Len(), listpack.MaxCount))
+	o.Each(0, o.Len(), false, func(member []byte, score float64) bool {
+		var text scoreText
+		var s listpack.Value
+		setScore(&s, &text, score)
+		p = s.Append(listpack.Append(p, member))
+		return len(p) <= db.PackedMax
+	})
+	if len(p) > db.PackedMax {
+		return nil
+	}
+	return p
+}
+
+// Deadline returns when a member expires; false if it does not, or is not there.
+func (z *ZSet) Deadline(member []byte) (db.Millis, bool) {
+	if z.o == nil {
+		return 0, false
+	}
+	return z.o.deadlines.Get(member)
+}
+
+// SetDeadline says when the member last looked for, which Find must have found, expires.
+// ErrOutOfMemory changes nothing.
+func (z *ZSet) SetDeadline(at db.Millis) error {
+	if z.o == nil {
+		if err := z.unpack(true); err != nil {
+			return err
+		}
+	}
+	if z.o.deadlines == nil {
+		z.o.deadlines = members.NewDeadlines()
+	}
+	z.o.deadlines.Set(z.member, at)
+	return nil
+}
+
+// ClearDeadline makes a member stay, and reports whether it had a deadline.
+func (z *ZSet) ClearDeadline(member []byte) bool {
+	if z.o == nil || z.o.deadlines == nil {
+		return false
+	}
+	_, had := z.o.deadlines.Get(member)
+	z.o.forget(member)
+	return had
+}
