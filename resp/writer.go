@@ -9,12 +9,14 @@ import (
 // or the connection is gone. Release is called exactly once.
 type Releaser interface{ Release() }
 
-// External is a piece of a reply that stays where it is: it belongs after the
-// first At bytes of the writer's own buffer.
+// External is a piece of a reply that stays where it is, or that is not made yet: it
+// belongs after the first At bytes of the writer's own buffer.
 type External struct {
-	At   int
-	Data []byte
-	Free Releaser // nil when nothing has to be given back
+	At     int
+	Data   []byte
+	Free   Releaser // nil when nothing has to be given back
+	Stream Stream   // then there is no Data; it is owed as
+	Proto  int      // this version of the protocol
 }
 
 // Writer appends replies to a buffer. It does no I/O, and it alone knows how
@@ -23,7 +25,8 @@ type External struct {
 type Writer struct {
 	buf   []byte
 	ext   []External
-	extN  int // sum of the lengths of ext
+	extN  int // sum of the lengths of ext, as Len counts them
+	lazy  int // how many of ext are streams
 	proto int // 0 and 2 mean RESP2
 }
 
@@ -47,13 +50,18 @@ func (w *Writer) Bytes() []byte { return w.buf }
 // Externals returns the external pieces in order.
 func (w *Writer) Externals() []External { return w.ext }
 
-// Len returns how many bytes the replies have, external pieces included.
+// Len returns how many bytes the replies have, external pieces included. A stream
+// counts as StreamLen.
 func (w *Writer) Len() int { return len(w.buf) + w.extN }
+
+// Made is Len without the streams: the bytes that are there.
+func (w *Writer) Made() int { return len(w.buf) + w.extN - w.lazy*StreamLen }
 
 // Reset forgets everything written and makes the writer append to buf[:0]
 // from now on. External pieces are not released: the caller took them over.
 func (w *Writer) Reset(buf []byte) {
-	w.buf, w.ext, w.extN = buf[:0], w.ext[:0], 0
+	clear(w.ext)
+	w.buf, w.ext, w.extN, w.lazy = buf[:0], w.ext[:0], 0, 0
 }
 
 // Mark is a place in the reply stream that Rewind can return to.
@@ -67,11 +75,15 @@ func (w *Writer) Wrote(m Mark) bool { return len(w.buf) > m.buf || len(w.ext) > 
 
 // Rewind drops everything written since m and releases its external pieces.
 func (w *Writer) Rewind(m Mark) {
-	for _, e := range w.ext[m.ext:] {
-		w.extN -= len(e.Data)
-		if e.Free != nil {
-			e.Free.Release()
+	for i := range w.ext[m.ext:] {
+		e := &w.ext[m.ext+i]
+		if e.Stream != nil {
+			w.extN -= StreamLen
+			w.lazy--
 		}
+		w.extN -= len(e.Data)
+		e.Release()
+		*e = External{}
 	}
 	w.buf, w.ext = w.buf[:m.buf], w.ext[:m.ext]
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 
+	"heddle/resp"
 	"heddle/server/poll"
 )
 
@@ -20,6 +21,10 @@ const mappedMin = 128 << 10
 // hold unfinished input or unsent output.
 type buffers struct {
 	spare [len(bufferSizes)][][]byte
+
+	producer resp.Writer // for outQueue.produce
+	made     []piece
+	crash    string // what became of a stream that panicked, for the log
 }
 
 // get returns a buffer of length 0 and at least n bytes of room.

@@ -82,7 +82,7 @@ func TestOutQueue(t *testing.T) {
 		var w resp.Writer
 		var written, read []byte
 		var freed counter
-		external := 0
+		external, unmade := 0, 0
 		ours, theirs := pair(t)
 		defer func() { _ = unix.Close(ours); _ = unix.Close(theirs) }()
 		receive := func(max int) {
@@ -101,10 +101,24 @@ func TestOutQueue(t *testing.T) {
 				w.Reset(pool.get(512))
 				for range rapid.IntRange(0, 4).Draw(t, "replies") {
 					b := bytes.Repeat([]byte{byte(len(written))}, rapid.SampledFrom([]int{0, 3, 600, 5000, 40_000}).Draw(t, "n"))
-					if rapid.Bool().Draw(t, "external") {
+					switch rapid.IntRange(0, 2).Draw(t, "how") {
+					case 0:
 						w.BulkExternal(b, &freed)
 						external++
-					} else {
+					case 1:
+						parts := rapid.IntRange(0, 3).Draw(t, "parts")
+						s := &bulkStream{b: b, left: parts, unmade: &unmade, freed: &freed, external: &external}
+						if parts > 0 {
+							s.nested = rapid.Bool().Draw(t, "nested")
+						}
+						s.promise()
+						w.Stream(s)
+						external++
+						for range parts {
+							written = append(written, s.text()...)
+						}
+						continue
+					default:
 						w.Bulk(b)
 					}
 					var plain resp.Writer
@@ -116,7 +130,7 @@ func TestOutQueue(t *testing.T) {
 			"send":    func(t *rapid.T) { send(t, rapid.SampledFrom([]int{1, 1000, 100_000}).Draw(t, "quota")) },
 			"receive": func(t *rapid.T) { receive(rapid.IntRange(1, 50_000).Draw(t, "max")) },
 			"": func(t *rapid.T) {
-				if q.len != int64(len(written))-int64(len(read))-inFlight(theirs) {
+				if q.len != int64(len(written))-int64(len(read))-inFlight(theirs)-int64(unmade) {
 					t.Fatalf("the queue has %d bytes; %d written, %d read, %d under way", q.len, len(written), len(read), inFlight(theirs))
 				}
 			},
@@ -133,6 +147,46 @@ func TestOutQueue(t *testing.T) {
 		}
 	})
 }
+
+// bulkStream writes the same bulk string some times, in one way or another.
+type bulkStream struct {
+	b        []byte
+	left     int
+	nested   bool // the last time through a stream within the stream
+	unmade   *int // bytes that all streams still will write
+	freed    *counter
+	external *int
+}
+
+func (s *bulkStream) text() []byte {
+	var w resp.Writer
+	w.Bulk(s.b)
+	return w.Bytes()
+}
+
+func (s *bulkStream) promise() { *s.unmade += s.left * len(s.text()) }
+
+func (s *bulkStream) Next(w *resp.Writer) bool {
+	if s.left == 0 {
+		return false
+	}
+	s.left--
+	switch {
+	case s.left == 0 && s.nested:
+		*s.external++
+		w.Stream(&bulkStream{b: s.b, left: 1, unmade: s.unmade, freed: s.freed, external: s.external})
+		return len(s.b)%2 == 0
+	case s.left%2 == 0:
+		*s.external++
+		w.BulkExternal(s.b, s.freed)
+	default:
+		w.Bulk(s.b)
+	}
+	*s.unmade -= len(s.text())
+	return true
+}
+
+func (s *bulkStream) Release() { s.freed.Release() }
 
 func inFlight(fd int) int64 {
 	n, _ := unix.IoctlGetInt(fd, unix.TIOCINQ)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,10 +39,10 @@ func TestMain(m *testing.M) {
 }
 
 // newEngine returns an engine over a fresh keyspace.
-func newEngine(log func(string)) (*dispatch.Engine, *db.Keyspace, error) {
+func newEngine(log func(string), more ...command.Family) (*dispatch.Engine, *db.Keyspace, error) {
 	maxBulk := func() int64 { return 512 << 20 }
-	table, err := command.NewTable(str.Family(maxBulk), transactions.Family(), generic.Family(),
-		connection.Family(connection.Deps{Version: "7.2.6", Databases: 16}))
+	table, err := command.NewTable(append(more, str.Family(maxBulk), transactions.Family(), generic.Family(),
+		connection.Family(connection.Deps{Version: "7.2.6", Databases: 16}))...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +61,9 @@ type fixture struct {
 	addr   string
 	port   int
 	log    logBook
-	ended  chan error
+	// streams is how many replies of COUNT are under way.
+	streams atomic.Int64
+	ended   chan error
 }
 
 // logBook keeps log lines.
@@ -106,7 +109,7 @@ func start(t testing.TB, change ...func(*server.Options)) *fixture {
 	f.addr = "127.0.0.1:" + strconv.Itoa(f.port)
 	var ks *db.Keyspace
 	var err error
-	f.engine, ks, err = newEngine(func(s string) { f.log.add(server.Warning, s) })
+	f.engine, ks, err = newEngine(func(s string) { f.log.add(server.Warning, s) }, countFamily(&f.streams))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +139,9 @@ func start(t testing.TB, change ...func(*server.Options)) *fixture {
 		}
 		if n := f.ClientMemory(); n != 0 {
 			t.Errorf("%d bytes of client memory are left after Shutdown", n)
+		}
+		if n := f.streams.Load(); n != 0 {
+			t.Errorf("%d streams are left after Shutdown", n)
 		}
 		ks.Close()
 	})

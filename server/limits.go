@@ -30,7 +30,7 @@ func (w *worker) inputFull(c *conn) bool {
 
 // overHard closes a connection whose replies exceed the hard limit.
 func (w *worker) overHard(c *conn, limit int64) bool {
-	if c.queue.len+int64(c.out.Len()) <= limit {
+	if c.queue.len+int64(c.out.Made()) <= limit {
 		return false
 	}
 	w.overOutput(c)
@@ -43,8 +43,9 @@ func (w *worker) overOutput(c *conn) {
 	w.close(c)
 }
 
-// checkOutput holds the unsent replies against the limits: it pauses the
-// connection or lets it go on; false when it closed it.
+// checkOutput holds the unsent replies against the limits: it pauses the connection or
+// lets it go on; false when it closed it. While a stream is under way further commands
+// wait, so that a pipeline of such replies does not hold as many clones of what they show.
 func (w *worker) checkOutput(c *conn) bool {
 	o := &w.set.Output[c.client.Class()]
 	waiting := c.queue.len
@@ -53,7 +54,7 @@ func (w *worker) checkOutput(c *conn) bool {
 		waiting > strangerOutput && !c.client.Authenticated():
 		w.overOutput(c)
 		return false
-	case waiting > w.pauseAt(c):
+	case waiting > w.pauseAt(c), c.queue.lazy > 0:
 		c.state |= statePaused
 	case c.state&statePaused != 0 && waiting <= w.pauseAt(c)/2:
 		c.state &^= statePaused
@@ -66,7 +67,7 @@ func (w *worker) checkOutput(c *conn) bool {
 // one by one (MONITOR) and does not read them: pausing its own commands would
 // not help. false when it did.
 func (w *worker) checkPosted(c *conn) bool {
-	if c.queue.len+int64(c.out.Len()) <= max(backlogLimit, w.pauseAt(c)) {
+	if c.queue.len+int64(c.out.Made()) <= max(backlogLimit, w.pauseAt(c)) {
 		return true
 	}
 	w.overOutput(c)

@@ -18,9 +18,10 @@ type outQueue struct {
 	list []piece
 	head int   // the first that is not sent
 	off  int   // what of it is sent
-	len  int64 // bytes not sent
+	len  int64 // bytes not sent, those of streams not made yet aside
 	held int64 // memory in use
 	lent int64 // how much of that is memory of the keyspace
+	lazy int   // streams among the pieces
 }
 
 // piece is a part of a reply.
@@ -28,6 +29,14 @@ type piece struct {
 	data []byte
 	buf  []byte        // goes back to the pool behind this piece; nil: none
 	free resp.Releaser // released behind this piece; nil: none
+
+	stream resp.Stream // what writes the pieces that belong here; nil: none
+	proto  int         // for a stream
+}
+
+// empty reports whether the piece is nothing at all.
+func (x *piece) empty() bool {
+	return len(x.data) == 0 && x.buf == nil && x.free == nil && x.stream == nil
 }
 
 func (q *outQueue) empty() bool { return q.head == len(q.list) }
@@ -49,20 +58,31 @@ func (q *outQueue) add(p *buffers, out *resp.Writer, sent int) {
 	}
 	for _, e := range ext {
 		q.push(piece{data: buf[sent:e.At]})
-		q.push(piece{data: e.Data, free: e.Free})
+		q.push(piece{data: e.Data, free: e.Free, stream: e.Stream, proto: e.Proto})
 		sent = e.At
 	}
 	q.push(piece{data: buf[sent:], buf: buf})
-	q.held += int64(cap(buf))
 	out.Reset(nil)
 }
 
 func (q *outQueue) push(x piece) {
-	q.list = append(q.list, x)
+	if !x.empty() {
+		q.list = append(q.list, x)
+		q.count(&x)
+	}
+}
+
+// count adds a piece to the sums.
+func (q *outQueue) count(x *piece) {
 	q.len += int64(len(x.data))
+	q.held += int64(cap(x.buf))
 	if x.free != nil {
 		q.held += int64(len(x.data))
 		q.lent += int64(len(x.data))
+	}
+	if x.stream != nil {
+		q.held += streamHeld
+		q.lazy++
 	}
 }
 
@@ -85,15 +105,20 @@ func (q *outQueue) copy(p *buffers, b []byte) {
 	}
 	buf := append(p.get(size), b...)
 	q.push(piece{data: buf, buf: buf})
-	q.held += int64(cap(buf))
 }
 
 // send sends up to quota bytes. errno is EAGAIN when the peer takes no more.
 func (q *outQueue) send(p *buffers, fd int, v *poll.Vec, quota int) (sent, calls int, errno syscall.Errno) {
 	for !q.empty() && sent < quota {
+		if q.list[q.head].stream != nil {
+			if !q.produce(p) {
+				return sent, calls, unix.EPROTO
+			}
+			continue
+		}
 		v.Reset()
 		off := q.off
-		for i := q.head; i < len(q.list) && v.Len() < quota-sent; i++ {
+		for i := q.head; i < len(q.list) && q.list[i].stream == nil && v.Len() < quota-sent; i++ {
 			b := q.list[i].data[off:]
 			off = 0
 			if room := quota - sent - v.Len(); len(b) > room {
@@ -102,6 +127,10 @@ func (q *outQueue) send(p *buffers, fd int, v *poll.Vec, quota int) (sent, calls
 			if !v.Add(b) {
 				break
 			}
+		}
+		if v.Len() == 0 {
+			q.advance(p, 0)
+			continue
 		}
 		n, errno := poll.Writev(fd, v)
 		calls++
@@ -124,7 +153,7 @@ func (q *outQueue) send(p *buffers, fd int, v *poll.Vec, quota int) (sent, calls
 // advance drops n sent bytes, and pieces that are sent whole.
 func (q *outQueue) advance(p *buffers, n int) {
 	q.len -= int64(n)
-	for q.head < len(q.list) {
+	for q.head < len(q.list) && q.list[q.head].stream == nil {
 		x := &q.list[q.head]
 		left := len(x.data) - q.off
 		if n < left {
@@ -157,6 +186,11 @@ func (q *outQueue) drop(p *buffers, x *piece) {
 		q.held -= int64(len(x.data))
 		q.lent -= int64(len(x.data))
 		x.free.Release()
+	}
+	if x.stream != nil {
+		q.held -= streamHeld
+		q.lazy--
+		x.stream.Release()
 	}
 	*x = piece{}
 	q.head, q.off = q.head+1, 0
@@ -248,6 +282,10 @@ func (w *worker) drain(c *conn) bool {
 		c.lastRead = w.now
 	}
 	if errno != 0 && errno != unix.EAGAIN {
+		if crash := w.bufs.crash; crash != "" {
+			w.bufs.crash = ""
+			w.log(Warning, "%s", crash)
+		}
 		w.broken(c, errno)
 		return false
 	}

@@ -314,19 +314,9 @@ func (c *conn) Worker() int          { return 0 }
 
 func (c *conn) Buffers() (qbuf, qbufFree, argvMem, obl, oll, omem, totMem int64) { return }
 
-// take returns the replies with their external pieces in place.
+// take returns the replies with their external pieces and streams in place.
 func (c *conn) take() string {
-	var b strings.Builder
-	at, buf := 0, c.w.Bytes()
-	for _, x := range c.w.Externals() {
-		b.Write(buf[at:x.At])
-		b.Write(x.Data)
-		at = x.At
-		if x.Free != nil {
-			x.Free.Release()
-		}
-	}
-	b.Write(buf[at:])
+	text := c.w.Flatten(nil)
 	c.w.Reset(nil)
-	return b.String()
+	return string(text)
 }
