@@ -6,6 +6,7 @@ func groups() map[string]string {
 	return map[string]string{
 		"string":       stringGroup,
 		"bitmap":       bitmapGroup,
+		"hyperloglog":  hyperloglogGroup,
 		"generic":      genericGroup,
 		"connection":   connectionGroup,
 		"transactions": transactionGroup,

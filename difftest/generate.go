@@ -3,7 +3,9 @@ package difftest
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,7 +106,7 @@ func NewGenerator(o Options) (*Generator, error) {
 
 // GroupNames lists the command groups.
 func GroupNames() []string {
-	return []string{"string", "bitmap", "generic", "connection", "transactions", "server"}
+	return slices.Sorted(maps.Keys(groups()))
 }
 
 // Fresh says that the connections were opened anew.

@@ -80,6 +80,9 @@ func (g *Generator) timeOrName(kind string) []byte {
 	case "word":
 		return []byte(pick(g.rng, []string{"foo", "", "a b", "\xff\x00", "NX", "XX", "GET", "-1", "name:1", strings.Repeat("w", 200)}))
 	}
+	if draw := groupValues[kind]; draw != nil {
+		return draw(g)
+	}
 	panic("difftest: no value " + kind)
 }
 

@@ -47,18 +47,21 @@ func (r run) size() int {
 	return 1
 }
 
-// decode reads the run at offset at; false when it is cut off.
-func decode(b []byte, at int) (run, bool) {
+// decode reads the run at offset at. Where the second byte of the last one is
+// missing it is taken for zero, as it is in Redis, whose strings end in one.
+func decode(b []byte, at int) run {
 	c := b[at]
 	switch {
 	case c&0x80 != 0:
-		return run{runValue, int(c>>2&31) + 1, int(c&3) + 1}, true
+		return run{runValue, int(c>>2&31) + 1, int(c&3) + 1}
 	case c&0x40 == 0:
-		return run{runZeros, 0, int(c&63) + 1}, true
-	case at+1 == len(b):
-		return run{}, false
+		return run{runZeros, 0, int(c&63) + 1}
 	}
-	return run{runLongZeros, 0, (int(c&63)<<8 | int(b[at+1])) + 1}, true
+	n := int(c&63) << 8
+	if at+1 < len(b) {
+		n |= int(b[at+1])
+	}
+	return run{runLongZeros, 0, n + 1}
 }
 
 // appendZeros appends a run of n zeros, 1 to maxLongZeros of them.
@@ -89,8 +92,8 @@ func (r run) append(dst []byte, n int) []byte {
 func eachRun(b []byte, fn func(op run, first int)) error {
 	first := 0
 	for at := header; at < len(b); {
-		op, ok := decode(b, at)
-		if !ok || first+op.length > Registers {
+		op := decode(b, at)
+		if first+op.length > Registers {
 			return ErrCorrupt
 		}
 		fn(op, first)
@@ -110,10 +113,7 @@ type cursor struct{ at, first, before, beforeFirst int }
 // findRun looks from cursor c on for the run that a register is in.
 func findRun(b []byte, register int, c cursor) (run, cursor, error) {
 	for c.at < len(b) {
-		op, ok := decode(b, c.at)
-		if !ok {
-			break
-		}
+		op := decode(b, c.at)
 		if register < c.first+op.length {
 			return op, c, nil
 		}
@@ -207,14 +207,17 @@ func SetAll(b []byte, ranks *Ranks, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// splice replaces del bytes at offset at by parts.
+// splice replaces del bytes at offset at by parts; a byte that was missing at the
+// end is missing afterwards.
 func splice(b []byte, at, del int, parts []byte) []byte {
-	old := len(b)
-	for range len(parts) - del {
+	old, grows := len(b), len(parts)-del
+	for range grows {
 		b = append(b, 0)
 	}
-	n := copy(b[at+len(parts):], b[at+del:old])
-	b = b[:at+len(parts)+n]
+	if at+del < old {
+		copy(b[at+len(parts):], b[at+del:old])
+	}
+	b = b[:old+grows]
 	copy(b[at:], parts)
 	return b
 }
@@ -225,13 +228,10 @@ const mergeScan = 5
 // mergeRuns merges neighbours of equal rank from offset at on, as far as it looks.
 func mergeRuns(b []byte, at int) []byte {
 	for step := 0; step < mergeScan && at < len(b); step++ {
-		op, ok := decode(b, at)
-		if !ok {
-			break
-		}
+		op := decode(b, at)
 		if op.kind == runValue && at+1 < len(b) {
-			next, ok := decode(b, at+1)
-			if ok && next.kind == runValue && next.value == op.value && op.length+next.length <= maxRunLength {
+			next := decode(b, at+1)
+			if next.kind == runValue && next.value == op.value && op.length+next.length <= maxRunLength {
 				b[at] = valueRun(op.value, op.length+next.length)
 				b = append(b[:at+1], b[at+2:]...)
 				continue // the merged run may take in the next one, too
@@ -246,10 +246,7 @@ func mergeRuns(b []byte, at int) []byte {
 // whether or not they make sense: z:5 and Z:500 for zeros, v:rank,length.
 func AppendRuns(dst, b []byte) []byte {
 	for at := header; at < len(b); {
-		op, ok := decode(b, at)
-		if !ok {
-			break
-		}
+		op := decode(b, at)
 		if at > header {
 			dst = append(dst, ' ')
 		}

@@ -6,6 +6,7 @@ import (
 	"heddle/server/command/bitmap"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
+	"heddle/server/command/hyperloglog"
 	admin "heddle/server/command/server"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
@@ -27,6 +28,7 @@ func Families(d Deps) []command.Family {
 		generic.Family(),
 		str.Family(d.MaxBulk),
 		bitmap.Family(d.MaxBulk),
+		hyperloglog.Family(),
 		admin.Family(d.Server),
 	}
 }
