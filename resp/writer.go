@@ -20,7 +20,7 @@ type External struct {
 }
 
 // Writer appends replies to a buffer. It does no I/O, and it alone knows how
-// RESP2 and RESP3 differ: handlers say Map, Set, Double, Null, Scored.
+// RESP2 and RESP3 differ: handlers say Map, Set, Double, Null, Pairs.
 // The zero value writes RESP2. It is not safe for concurrent use.
 type Writer struct {
 	buf   []byte
@@ -184,6 +184,23 @@ func (w *Writer) Map(n int) {
 		return
 	}
 	w.header('*', int64(2*n))
+}
+
+// Pairs opens an array of n arrays of two, before each of which goes Pair: members
+// with their scores. In RESP2 it is an array of 2n.
+func (w *Writer) Pairs(n int) {
+	if w.proto == 3 {
+		w.header('*', int64(n))
+		return
+	}
+	w.header('*', int64(2*n))
+}
+
+// Pair opens one of Pairs.
+func (w *Writer) Pair() {
+	if w.proto == 3 {
+		w.buf = append(w.buf, "*2\r\n"...)
+	}
 }
 
 // Set opens a set of n elements; in RESP2 an array.
