@@ -66,6 +66,25 @@ func (d *Deadlines) Next() db.Millis {
 	return db.Millis(d.o.first().at)
 }
 
+// DueBy returns how many deadlines have passed: usually none, for they are taken
+// away soon. It takes time in proportion.
+func (d *Deadlines) DueBy(now db.Millis) (n int) {
+	if at := d.Next(); at == 0 || at > now {
+		return 0
+	}
+	for _, node := range d.o.nodes {
+		for _, l := range node.leaves {
+			for _, p := range l.pairs {
+				if db.Millis(p.at) > now {
+					return n
+				}
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Each visits every member with its deadline, in no order, until fn returns
 // false, and reports whether it came to the end. fn must not change d.
 func (d *Deadlines) Each(fn func(member []byte, at db.Millis) bool) bool {

@@ -101,7 +101,15 @@ func TestDeadlines(t *testing.T) {
 // due lets deadlines pass and compares with the model.
 func due(t *testing.T, d *Deadlines, m map[string]db.Millis, now db.Millis, limit int) {
 	t.Helper()
-	last, n := db.Millis(0), 0
+	last, n, all := db.Millis(0), 0, 0
+	for _, at := range m {
+		if at <= now {
+			all++
+		}
+	}
+	if d.DueBy(now) != all {
+		t.Fatalf("DueBy says %d, want %d", d.DueBy(now), all)
+	}
 	got := d.Due(now, limit, func(member []byte) {
 		at, ok := m[string(member)]
 		if !ok || at > now || at < last {
@@ -124,7 +132,7 @@ func due(t *testing.T, d *Deadlines, m map[string]db.Millis, now db.Millis, limi
 func TestNoDeadlines(t *testing.T) {
 	var d *Deadlines
 	if _, found := d.Get(nil); found || d.Len() != 0 || d.MemSize() != 0 || d.Clone() != nil || d.Next() != 0 ||
-		d.Passed(nil, 1) || d.Delete(nil) || d.Due(1, 1, nil) != 0 || !d.Each(nil) {
+		d.Passed(nil, 1) || d.Delete(nil) || d.Due(1, 1, nil) != 0 || d.DueBy(9) != 0 || !d.Each(nil) {
 		t.Error("nil has deadlines")
 	}
 }

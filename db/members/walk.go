@@ -138,23 +138,23 @@ func (t *Table) Random(r Source) (member, value []byte) {
 	p := t.root[0].page
 	for t.rootBits > 0 {
 		p = t.page(r.Rand())
-		if below(r.Rand(), t.peak) < p.densityInTable() {
+		if Below(r.Rand(), t.peak) < p.densityInTable() {
 			break
 		}
 	}
 	b := p.blocks[0]
 	for p.bits > 0 {
 		b = p.blocks[r.Rand()>>(64-p.bits)]
-		if below(r.Rand(), p.peak) < p.density(b) {
+		if Below(r.Rand(), p.peak) < p.density(b) {
 			break
 		}
 	}
-	off := offset(b, int(below(r.Rand(), uint64(count(b)))))
+	off := offset(b, int(Below(r.Rand(), uint64(count(b)))))
 	return t.member(b, off), t.value(b, off)
 }
 
-// below makes a number below n of a random one. The error is less than n/2^64.
-func below(random, n uint64) uint64 {
+// Below makes a number below n of a random one. The error is less than n/2^64.
+func Below(random, n uint64) uint64 {
 	hi, _ := bits.Mul64(random, n)
 	return hi
 }

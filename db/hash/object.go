@@ -1,0 +1,163 @@
+package hash
+
+import (
+	"heddle/db"
+	"heddle/db/members"
+)
+
+// Object is a hash that is not packed. It is a db.Object and a db.Timed.
+type Object struct {
+	table     *members.Table
+	deadlines *members.Deadlines // nil: none has one
+	small     bool               // Redis would keep it as a listpack
+	timed     bool               // a field had a deadline while it was small
+}
+
+// objectSize is the size of an Object itself.
+const objectSize = 32
+
+// NewObject returns an empty one, which Redis would keep as a hash table: for
+// those who load large hashes.
+func NewObject() *Object { return &Object{table: members.New(members.Bytes)} }
+
+// Put gives a field a value without more ado; at is its deadline, 0 for none. It
+// is for objects that are not stored yet.
+func (o *Object) Put(field, value []byte, at db.Millis) {
+	o.table.Set(field, value)
+	if at != 0 {
+		o.setDeadline(field, at)
+	}
+}
+
+// Len returns the number of fields, those included whose time has come.
+func (o *Object) Len() int { return o.table.Len() }
+
+// MemSize returns its size in bytes.
+func (o *Object) MemSize() int64 { return objectSize + o.table.MemSize() + o.deadlines.MemSize() }
+
+// Clone returns a copy that shares what both leave as it is, in constant time.
+func (o *Object) Clone() db.Object {
+	c := *o
+	c.table, c.deadlines = o.table.Clone(), o.deadlines.Clone()
+	return &c
+}
+
+// Encoding is its name for OBJECT ENCODING.
+func (o *Object) Encoding() string {
+	switch {
+	case o.small && o.timed:
+		return "listpackex"
+	case o.small:
+		return "listpack"
+	}
+	return "hashtable"
+}
+
+// NextDeadline returns when the next field expires, 0 if none does.
+func (o *Object) NextDeadline() db.Millis { return o.deadlines.Next() }
+
+// ExpireDue removes up to limit fields whose time has come, calls fn for each and
+// returns how many there were.
+func (o *Object) ExpireDue(now db.Millis, limit int, fn func(field []byte)) int {
+	n := o.deadlines.Due(now, limit, func(field []byte) {
+		o.table.Delete(field)
+		fn(field)
+	})
+	o.forget()
+	return n
+}
+
+// forget lets deadlines go when there are none left.
+func (o *Object) forget() {
+	if o.deadlines != nil && o.deadlines.Len() == 0 {
+		o.deadlines = nil
+	}
+}
+
+func (o *Object) setDeadline(field []byte, at db.Millis) {
+	if o.deadlines == nil {
+		o.deadlines, o.timed = members.NewDeadlines(), true
+	}
+	o.deadlines.Set(field, at)
+}
+
+func (o *Object) clearDeadline(field []byte) bool {
+	if o.deadlines == nil || !o.deadlines.Delete(field) {
+		return false
+	}
+	o.forget()
+	return true
+}
+
+// set gives a field a value.
+func (o *Object) set(l *db.Limits, field, value []byte) (created bool) {
+	created = o.table.Set(field, value)
+	o.small = o.small && fits(l, field, value) && int64(o.table.Len()) <= l.HashEntries
+	return created
+}
+
+// fits reports whether a field and its value may stand in what Redis keeps as a
+// listpack.
+func fits(l *db.Limits, field, value []byte) bool {
+	return int64(len(field)) <= l.HashValue && int64(len(value)) <= l.HashValue
+}
+
+// unpack makes an Object of what is packed.
+func unpack(packed []byte, small bool) *Object {
+	o := &Object{table: members.New(members.Bytes), small: small}
+	h := Hash{packed: packed}
+	h.Each(func(f, v []byte) bool {
+		o.table.Set(f, v)
+		return true
+	})
+	return o
+}
+
+// Iter is a walk over a hash that does not change meanwhile.
+type Iter struct {
+	it        members.Iter
+	deadlines *members.Deadlines
+	now       db.Millis
+}
+
+func (o *Object) iter(now db.Millis) Iter { return Iter{o.table.Iter(), o.deadlines, now} }
+
+// Next moves to the next field; false when there is none.
+func (i *Iter) Next() bool {
+	for i.it.Next() {
+		if i.deadlines == nil || !i.deadlines.Passed(i.it.Member(), i.now) {
+			return true
+		}
+	}
+	return false
+}
+
+// Field returns the field that Next moved to.
+func (i *Iter) Field() []byte { return i.it.Member() }
+
+// Value returns its value.
+func (i *Iter) Value() []byte { return i.it.Value() }
+
+// Frozen is a large hash as it was when it was frozen. It may be read without
+// locks while the hash itself goes on.
+type Frozen struct {
+	o   *Object
+	now db.Millis
+}
+
+// Freeze returns the hash as it is now, in constant time; false if it is packed.
+func (h *Hash) Freeze() (Frozen, bool) {
+	if h.obj == nil {
+		return Frozen{}, false
+	}
+	return Frozen{h.obj.Clone().(*Object), h.now}, true
+}
+
+// Iter begins a walk over all fields.
+func (f *Frozen) Iter() Iter { return f.o.iter(f.now) }
+
+// Random is Hash.Random.
+func (f *Frozen) Random(r members.Source) (field, value []byte) {
+	h := Hash{obj: f.o, now: f.now}
+	return h.Random(r)
+}
