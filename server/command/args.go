@@ -2,7 +2,6 @@ package command
 
 import (
 	"math"
-	"strconv"
 
 	"heddle/db"
 	"heddle/resp"
@@ -228,28 +227,4 @@ func ParseInt(b []byte) (int64, bool) {
 		return 0, false
 	}
 	return int64(n), true
-}
-
-// ParseFloat reads a float as strtod does, for the whole of b, without spaces
-// in front; NaN is refused.
-func ParseFloat(b []byte) (float64, bool) {
-	if len(b) == 0 || len(b) > 255 {
-		return 0, false
-	}
-	for _, c := range b {
-		if c == '_' {
-			return 0, false
-		}
-	}
-	f, err := strconv.ParseFloat(string(b), 64)
-	if err != nil {
-		ne, ok := err.(*strconv.NumError)
-		if !ok || ne.Err != strconv.ErrRange || math.IsInf(f, 0) {
-			return 0, false
-		}
-	}
-	if math.IsNaN(f) {
-		return 0, false
-	}
-	return f, true
 }
