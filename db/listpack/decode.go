@@ -57,9 +57,9 @@ func (e Entry) Bytes(buf *Scratch) []byte {
 		n, _ := e.Int()
 		return strconv.AppendUint(buf[:0], uint64(n), 10)
 	case c < codeText:
-		return unpackSix(buf, e[1:], int(c-codeName)+minSix, nameLetters)
+		return unpackSix(buf, e[1:], int(c-codeName)+minSix, &nameSpelled)
 	case c < codeASCII:
-		return unpackSix(buf, e[1:], int(c-codeText)+minSix, textLetters)
+		return unpackSix(buf, e[1:], int(c-codeText)+minSix, &textSpelled)
 	case c < codeRaw:
 		return unpackSeven(buf, e[1:], int(c-codeASCII)+minSeven)
 	case c < codeUint12:
@@ -73,9 +73,9 @@ func (e Entry) Bytes(buf *Scratch) []byte {
 	case codeRaw32:
 		return e[5:]
 	case codeLongName:
-		return unpackSix(buf, e[2:], int(e[1]), nameLetters)
+		return unpackSix(buf, e[2:], int(e[1]), &nameSpelled)
 	case codeLongText:
-		return unpackSix(buf, e[2:], int(e[1]), textLetters)
+		return unpackSix(buf, e[2:], int(e[1]), &textSpelled)
 	case codeLongASCI:
 		return unpackSeven(buf, e[2:], int(e[1]))
 	}
@@ -126,23 +126,24 @@ func (e Entry) Is(s []byte) bool {
 }
 
 // unpackSix spells n characters of 6 bits.
-func unpackSix(buf *Scratch, b []byte, n int, letters string) []byte {
-	_ = letters[63]
-	out := buf[:n]
+func unpackSix(buf *Scratch, b []byte, n int, letters *[64]byte) []byte {
 	i := 0
 	for ; i+8 <= n; i += 8 {
 		x := uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint16(b[4:]))<<32
-		o := out[i : i+8]
-		o[0], o[1], o[2], o[3] = letters[x&63], letters[x>>6&63], letters[x>>12&63], letters[x>>18&63]
-		o[4], o[5], o[6], o[7] = letters[x>>24&63], letters[x>>30&63], letters[x>>36&63], letters[x>>42&63]
+		binary.LittleEndian.PutUint64(buf[i:], uint64(letters[x&63])|uint64(letters[x>>6&63])<<8|
+			uint64(letters[x>>12&63])<<16|uint64(letters[x>>18&63])<<24|uint64(letters[x>>24&63])<<32|
+			uint64(letters[x>>30&63])<<40|uint64(letters[x>>36&63])<<48|uint64(letters[x>>42&63])<<56)
 		b = b[6:]
 	}
-	x := word(b)
-	for ; i < n; i++ {
-		out[i] = letters[x&63]
-		x >>= 6
+	if i < n {
+		x := word(b)
+		out := buf[i:n]
+		for j := range out {
+			out[j] = letters[x&63]
+			x >>= 6
+		}
 	}
-	return out
+	return buf[:n]
 }
 
 // unpackSeven spells n characters of 7 bits.
@@ -162,6 +163,14 @@ func unpackSeven(buf *Scratch, b []byte, n int) []byte {
 
 // word reads up to 8 bytes as a number, little endian.
 func word(b []byte) (x uint64) {
+	switch {
+	case len(b) >= 8:
+		return binary.LittleEndian.Uint64(b)
+	case len(b) >= 4:
+		n := len(b)
+		low, high := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[n-4:])
+		return uint64(low) | uint64(high)<<(8*uint(n-4))
+	}
 	for i, c := range b {
 		x |= uint64(c) << (8 * uint(i))
 	}

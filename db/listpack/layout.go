@@ -54,6 +54,8 @@ var (
 	letterClass = classes()
 	nameCodes   = codes(nameLetters)
 	textCodes   = codes(textLetters)
+	nameSpelled = [64]byte([]byte(nameLetters))
+	textSpelled = [64]byte([]byte(textLetters))
 	entrySizes  = sizes()
 )
 

@@ -77,6 +77,10 @@ func TestRoundTrip(t *testing.T) {
 		if e.RedisSize() != listpack.RedisSize([]byte(s)) {
 			t.Errorf("%q: size in redis %d and %d", s, e.RedisSize(), listpack.RedisSize([]byte(s)))
 		}
+		var v listpack.Value
+		if v.Set([]byte(s)); v.RedisSize() != e.RedisSize() {
+			t.Errorf("%q: size in redis %d and %d", s, e.RedisSize(), v.RedisSize())
+		}
 		if r := listpack.AppendRedis(nil, p); len(r) != listpack.RedisHeader+e.RedisSize() {
 			t.Errorf("%q: redis' bytes are %d, want %d", s, len(r), listpack.RedisHeader+e.RedisSize())
 		}

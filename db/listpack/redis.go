@@ -72,6 +72,14 @@ func (e Entry) RedisSize() int {
 	return redisStringSize(e.Len())
 }
 
+// RedisSize is how many bytes the entry of v takes in Redis.
+func (v *Value) RedisSize() int {
+	if len(v.tail) > 0 {
+		return redisStringSize(len(v.tail))
+	}
+	return Entry(v.head[:v.n]).RedisSize()
+}
+
 // AppendRedis appends the entries of p as a listpack of Redis to dst.
 func AppendRedis(dst, p []byte) []byte {
 	start := len(dst)
