@@ -83,6 +83,9 @@ type value struct {
 type listRules struct {
 	parse func(old []string, args []string, in source) ([]string, error)
 	num   func(words []string) int64
+	// asSaid: the number is that of the arguments, which may say more than what is
+	// shown of them: Redis keeps the n of "AKEn", and shows "AKE".
+	asSaid bool
 	// single: CONFIG SET does not split the value at spaces.
 	single bool
 	lines  func(words []string) [][]string
@@ -127,7 +130,11 @@ func (d *Directive) parse(old value, args []string, in source) (value, error) {
 			return old, err
 		}
 		v := value{words: w}
-		if d.list.num != nil {
+		switch {
+		case d.list.num == nil:
+		case d.list.asSaid:
+			v.num = d.list.num(args)
+		default:
 			v.num = d.list.num(w)
 		}
 		return v, nil

@@ -76,7 +76,6 @@ const (
 	noACL         = "there are no ACL users besides default so far"
 	noScripts     = "there are no scripts so far"
 	noFlash       = "there is no flash tier so far"
-	noPubSub      = "there is no pub/sub so far"
 	noTracking    = "there is no client-side caching so far"
 	noModules     = "there are no modules; a server in Go cannot load them"
 	noFork        = "snapshots do not fork here, so there is nothing to set"

@@ -39,14 +39,14 @@ func tlsTable() []*Directive {
 }
 
 func observeTable() []*Directive {
-	notify := listRules{parse: parseNotify, num: notifyNum, single: true}
+	notify := listRules{parse: parseNotify, num: notifyNum, single: true, asSaid: true}
 	return []*Directive{
 		number("slowlog-log-slower-than", "10000", -1, maxInt64, 0, ""),
 		number("slowlog-max-len", "128", 0, maxInt64, 0, ""),
 		number("latency-monitor-threshold", "0", 0, maxInt64, 0, ""),
 		yesNo("latency-tracking", true, 0, ""),
 		list("latency-tracking-info-percentiles", "50 99 99.9", listRules{parse: parsePercentiles}, 0, ""),
-		list("notify-keyspace-events", "", notify, 0, noPubSub),
+		list("notify-keyspace-events", "", notify, 0, ""),
 		number("busy-reply-threshold", "5000", 0, maxInt64, 0, noScripts).also("lua-time-limit"),
 		number("watchdog-period", "0", 0, maxInt32, Hidden, "there is no watchdog signal").clamped(clampWatchdog),
 	}

@@ -77,6 +77,8 @@ const (
 	stateClosing                   // it is closed once its replies are sent
 	stateLinger                    // all is sent; the rest of its input is awaited, to be dropped
 	stateClosed
+	statePosted // it is in line with messages to be sent
+	stateOver   // more messages would exceed its output limit: it is closed
 )
 
 // shownBuffers is what any goroutine may see, published once a turn.

@@ -224,8 +224,12 @@ const replyBuffer = 16 << 10
 
 // flush sends what the connection has to send, and settles what becomes of it.
 func (w *worker) flush(c *conn) {
-	c.state &^= stateDirty
-	if c.state&stateClosed != 0 {
+	c.state &^= stateDirty | statePosted
+	switch {
+	case c.state&stateClosed != 0:
+		return
+	case c.state&stateOver != 0:
+		w.overOutput(c)
 		return
 	}
 	if c.out.Len() > 0 {

@@ -36,6 +36,7 @@ type worker struct {
 	outsized bool // a command had more arguments than args has room for
 
 	dirties     []*conn
+	posted      postLine
 	agains      []*conn
 	againsSpare []*conn
 	bufs        buffers
@@ -93,6 +94,7 @@ func newWorker(s *Server, id int) (*worker, error) {
 	w.openSpare()
 	w.x = s.engine.NewExecutor()
 	w.rec = w.x.Recorder()
+	w.x.SetPost(func(fn func()) { w.post(fn) })
 	w.shared = make([]byte, sharedSize)
 	w.args = make([][]byte, 0, 4*argvSpare)
 	w.readSettings()
@@ -140,8 +142,9 @@ const pollTries = 3
 // worker goes over to waiting, and polls only now and then.
 func (w *worker) wait() int {
 	w.waits++
-	if w.pollMisses < pollTries || w.waits%16 == 0 || len(w.agains) > 0 {
-		if n := w.poller.Poll(); n > 0 || len(w.agains) > 0 {
+	busy := len(w.agains) > 0 || !w.posted.empty()
+	if w.pollMisses < pollTries || w.waits%16 == 0 || busy {
+		if n := w.poller.Poll(); n > 0 || busy {
 			w.pollMisses = 0
 			return n
 		}
@@ -178,6 +181,7 @@ func (w *worker) turn(start time.Time, events int) {
 	}
 	w.run()
 	w.flushDirty()
+	w.flushPosted()
 	w.account()
 }
 

@@ -124,6 +124,9 @@ func (c *Call) Room(n int) []byte {
 // nothing to keep. It holds for all commands to come; at first it is true.
 func (c *Call) SetLogged(yes bool) { c.unlogged = !yes }
 
+// Replaced reports whether ReplicateAs was called.
+func (c *Call) Replaced() bool { return c.replaced }
+
 // ReplicateNothing says that the change need not reach the oplog.
 func (c *Call) ReplicateNothing() { c.silent = true }
 

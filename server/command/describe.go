@@ -2,7 +2,8 @@ package command
 
 // What COMMAND INFO and the ACL say of a Spec, derived from it.
 
-// flagNames are the names of flags, in the order in which Redis lists them.
+// flagNames are the names of flags, in the order in which Redis lists them. It does
+// not list MayReplicate.
 var flagNames = [...]struct {
 	has  func(*Spec) bool
 	name string
@@ -21,7 +22,6 @@ var flagNames = [...]struct {
 	{flagged(Asking), "asking"},
 	{flagged(Fast), "fast"},
 	{flagged(NoAuth), "no_auth"},
-	{flagged(MayReplicate), "may_replicate"},
 	{flagged(NoMandatoryKeys), "no_mandatory_keys"},
 	{flagged(NoAsyncLoading), "no_async_loading"},
 	{flagged(NoMulti), "no_multi"},

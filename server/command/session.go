@@ -32,6 +32,7 @@ type Session interface {
 
 	Identity
 	Transaction
+	Messages
 
 	// SetReplyMode is CLIENT REPLY.
 	SetReplyMode(ReplyMode)
@@ -75,6 +76,40 @@ type Transaction interface {
 	Unwatch()
 }
 
+// ChannelKind tells what is subscribed to.
+type ChannelKind uint8
+
+// The kinds: channels, patterns of them, and the channels of SSUBSCRIBE.
+const (
+	Channels ChannelKind = iota
+	Patterns
+	ShardChannels
+)
+
+// Messages is pub/sub. Replies to what changes subscriptions are pushed: their
+// Specs have the flag Pushes.
+type Messages interface {
+	// Subscribe adds a subscription, unless it is there, and Unsubscribe ends
+	// it. They return how many the connection has then, of shard channels or of
+	// channels and patterns together.
+	Subscribe(k ChannelKind, name []byte) int
+	Unsubscribe(k ChannelKind, name []byte) int
+	// UnsubscribeAll ends all of a kind, calling fn behind each, and returns
+	// what Unsubscribe does.
+	UnsubscribeAll(k ChannelKind, fn func(name string, left int)) int
+	// Subscribed reports whether the connection has any subscription.
+	Subscribed() bool
+	// Publish sends a message, to Channels or ShardChannels, and returns how
+	// many subscriptions get it.
+	Publish(k ChannelKind, channel, message []byte) int64
+	// ChannelNames are the channels with subscribers that keep says yes to;
+	// SubscriberCount is how many subscribe to just this channel, PatternCount
+	// how many patterns are subscribed to.
+	ChannelNames(k ChannelKind, keep func(name string) bool) []string
+	SubscriberCount(k ChannelKind, name []byte) int64
+	PatternCount() int64
+}
+
 // ReplyMode is what CLIENT REPLY chooses.
 type ReplyMode uint8
 
@@ -109,6 +144,7 @@ type ClientInfo struct {
 	Age, Idle              int64 // seconds
 	Flags                  string
 	DB                     int
+	Sub, PSub, SSub        int // subscriptions by ChannelKind
 	Multi                  int // queued commands, -1 outside MULTI
 	QueryBuf, QueryBufFree int64
 	ArgvMem, MultiMem      int64
@@ -126,3 +162,6 @@ type ClientInfo struct {
 	NoEvict                bool
 	Monitor                bool
 }
+
+// Subscribed reports whether the connection is of the type pubsub.
+func (i *ClientInfo) Subscribed() bool { return i.Sub+i.PSub+i.SSub > 0 }

@@ -24,7 +24,7 @@ const (
 	Fast                 Flags = 1 << iota // constant or logarithmic time
 	DenyOOM                                // refused when over maxmemory
 	Admin                                  // administration
-	PubSub                                 // allowed in RESP2 subscriber mode
+	PubSub                                 // about published messages
 	NoScript                               // not from scripts
 	Loading                                // allowed while loading
 	Stale                                  // allowed on a stale replica
@@ -54,6 +54,11 @@ const (
 	Writes
 	// Quick takes constant time though Redis does not flag it fast (SET).
 	Quick
+	// WhileSubscribed commands are allowed to a RESP2 client that subscribes.
+	WhileSubscribed
+	// Pushes commands answer by messages as they are pushed, which CLIENT REPLY
+	// does not hold back (SUBSCRIBE).
+	Pushes
 )
 
 // Cat is a set of ACL categories.

@@ -43,10 +43,13 @@ type nullConn struct {
 func (c *nullConn) Writer() *resp.Writer { return &c.w }
 func (c *nullConn) Kill()                {}
 func (c *nullConn) Post(fn func())       { fn() }
-func (c *nullConn) RemoteAddr() string   { return "127.0.0.1:1" }
-func (c *nullConn) LocalAddr() string    { return "127.0.0.1:2" }
-func (c *nullConn) FD() int              { return 3 }
-func (c *nullConn) Worker() int          { return 0 }
+func (c *nullConn) Push(head byte, rest []byte, free resp.Releaser) {
+	c.w.PushRaw(head, rest, free)
+}
+func (c *nullConn) RemoteAddr() string { return "127.0.0.1:1" }
+func (c *nullConn) LocalAddr() string  { return "127.0.0.1:2" }
+func (c *nullConn) FD() int            { return 3 }
+func (c *nullConn) Worker() int        { return 0 }
 func (c *nullConn) Buffers() (qbuf, qbufFree, argvMem, obl, oll, omem, totMem int64) {
 	return
 }

@@ -7,6 +7,7 @@ import (
 	"heddle/db"
 	"heddle/resp"
 	"heddle/server/command"
+	"heddle/server/pubsub"
 )
 
 // Client is the state of one connection. Its methods belong to the goroutine
@@ -28,6 +29,9 @@ type Client struct {
 	parked *parked
 	names  int64 // bytes of long names
 
+	sub  *pubsub.Subscriber // nil: it never subscribed
+	late []byte             // messages that wait for the end of EXEC
+
 	id      int64
 	created int64 // seconds
 	shown   shown
@@ -38,23 +42,24 @@ type Client struct {
 type mode uint32
 
 const (
-	modeMulti     mode = 1 << iota // MULTI was said
-	modeUnauth                     // not authenticated (which matters only if there is a password)
-	modeReplyOff                   // CLIENT REPLY OFF
-	modeReplySkip                  // this command's reply is dropped
-	modeSkipNext                   // the next one's will be
-	modeClosing                    // closes once its replies are sent
-	modeBlocked                    // parked or paused
-	modeMonitor                    // MONITOR
-	modeNoTouch                    // CLIENT NO-TOUCH
-	modeNoEvict                    // CLIENT NO-EVICT
-	modeExec                       // EXEC runs
-	modeDirtyExec                  // a command was refused since MULTI
-	modeGone                       // the connection is closed
+	modeMulti      mode = 1 << iota // MULTI was said
+	modeUnauth                      // not authenticated (which matters only if there is a password)
+	modeReplyOff                    // CLIENT REPLY OFF
+	modeReplySkip                   // this command's reply is dropped
+	modeSkipNext                    // the next one's will be
+	modeClosing                     // closes once its replies are sent
+	modeBlocked                     // parked or paused
+	modeMonitor                     // MONITOR
+	modeNoTouch                     // CLIENT NO-TOUCH
+	modeNoEvict                     // CLIENT NO-EVICT
+	modeExec                        // EXEC runs
+	modeDirtyExec                   // a command was refused since MULTI
+	modeGone                        // the connection is closed
+	modeSubscribed                  // it has subscriptions
 )
 
 // special are the modes with which a command takes the way through all gates.
-const special = modeMulti | modeUnauth | modeReplyOff | modeReplySkip | modeSkipNext | modeClosing | modeBlocked | modeNoTouch | modeGone
+const special = modeMulti | modeUnauth | modeReplyOff | modeReplySkip | modeSkipNext | modeClosing | modeBlocked | modeNoTouch | modeGone | modeSubscribed
 
 // shown is what other goroutines may see of a client. Its owner publishes it,
 // at most once a turn.
@@ -63,8 +68,9 @@ type shown struct {
 	last   atomic.Int64 // seconds of the last command
 	db     atomic.Int32
 	proto  atomic.Int32
-	multi  atomic.Int32 // queued commands, -1 outside MULTI
-	queue  atomic.Int64 // bytes of the MULTI queue
+	subs   [3]atomic.Int32 // subscriptions, by pubsub.Kind
+	multi  atomic.Int32    // queued commands, -1 outside MULTI
+	queue  atomic.Int64    // bytes of the MULTI queue
 	mode   atomic.Uint32
 	parked atomic.Pointer[parked]
 
@@ -111,6 +117,7 @@ func (c *Client) Close() {
 	c.unpark()
 	c.discard()
 	c.e.monitors.remove(c)
+	c.unsubscribe()
 }
 
 // ID is the client's number, unique since the start. From any goroutine.
@@ -140,6 +147,9 @@ func (c *Client) Memory() int64 {
 	if c.watching {
 		n += c.watcher.MemSize()
 	}
+	if c.sub != nil {
+		n += c.sub.MemSize()
+	}
 	return n
 }
 
@@ -162,7 +172,12 @@ const (
 )
 
 // Class is the client's class. A monitor counts as normal, as in Redis.
-func (c *Client) Class() Class { return ClassNormal }
+func (c *Client) Class() Class {
+	if c.mode&modeSubscribed != 0 {
+		return ClassPubSub
+	}
+	return ClassNormal
+}
 
 // ReplyOff reports whether the client wants no replies, as connections that
 // answer protocol errors themselves need to know.

@@ -15,6 +15,11 @@ type Conn interface {
 	// worker sends what was written, and goes on reading commands if the
 	// client is not Blocked. From any goroutine.
 	Post(fn func())
+	// Push sends a message that the client did not ask for just now: head and
+	// behind it rest, which is copied, or, where free is not nil, borrowed until
+	// that is released. On the connection's worker, while no reply is being
+	// written.
+	Push(head byte, rest []byte, free resp.Releaser)
 	// RemoteAddr and LocalAddr are as CLIENT LIST shows them: "ip:port",
 	// "[ip6]:port", "/path:0".
 	RemoteAddr() string

@@ -44,6 +44,7 @@ import (
 
 	"heddle/db"
 	"heddle/server/command"
+	"heddle/server/pubsub"
 	"heddle/server/stats"
 )
 
@@ -55,7 +56,8 @@ type Options struct {
 	Oplog    Oplog        // nil: effects go nowhere
 	Clock    Clock        // the system's if nil
 	Settings Settings
-	// Event is told of keyspace events; may be nil. See db.Hooks.
+	// Event is told of keyspace events, wanted by Settings.Notify or not; may be
+	// nil. See db.Hooks.
 	Event func(db int, class db.Class, event string, key []byte)
 	// Log takes a line for the server's log at level warning; may be nil.
 	Log func(line string)
@@ -67,6 +69,9 @@ type Settings struct {
 	RequirePass string
 	// MinReplicas is how many replicas must be there for a write to be taken.
 	MinReplicas int64
+	// Notify is which keyspace events are published, and where; see
+	// pubsub.Notifier.
+	Notify uint32
 }
 
 // Clock tells the time. Its methods are called by many goroutines.
@@ -95,6 +100,9 @@ type Engine struct {
 	configMu sync.Mutex    // orders changes of settings
 
 	busy atomic.Int32 // executors that have clients
+
+	hub    *pubsub.Hub
+	notify *pubsub.Notifier // keyspace events
 
 	clients  Registry
 	waiters  waiters
@@ -127,12 +135,14 @@ func New(o Options) *Engine {
 	if e.log == nil {
 		e.log = func(string) {}
 	}
+	e.hub = pubsub.NewHub(e.ks.AddOverhead)
+	e.notify = e.hub.NewNotifier()
 	e.plans, e.exec = makePlans(o.Table), o.Table.Lookup([]byte("exec"))
 	e.clients.open(e)
 	e.waiters.open()
 	e.asideTurns = make(chan struct{}, asidesAtOnce)
 	e.Configure(func(s *Settings) { *s = o.Settings })
-	e.ks.SetHooks(db.Hooks{Event: o.Event, Ready: e.waiters.ready, Expired: e.expired, Evicted: e.evicted})
+	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Ready: e.waiters.ready, Expired: e.expired, Evicted: e.evicted})
 	return e
 }
 
@@ -162,6 +172,18 @@ func (e *Engine) Configure(change func(*Settings)) {
 	change(&s)
 	e.settings.Store(&s)
 	e.setState(stateNoReplicas, s.MinReplicas > 0)
+	e.notify.SetMask(s.Notify)
+}
+
+// events is who is told of keyspace events.
+func (e *Engine) events(also func(int, db.Class, string, []byte)) func(int, db.Class, string, []byte) {
+	if also == nil {
+		return e.notify.Event
+	}
+	return func(database int, class db.Class, event string, key []byte) {
+		also(database, class, event, key)
+		e.notify.Event(database, class, event, key)
+	}
 }
 
 // SetLoading says that a data set is being loaded, or no longer.

@@ -8,6 +8,7 @@ import (
 	"heddle/db/invariants"
 	"heddle/resp"
 	"heddle/server/command"
+	"heddle/server/pubsub"
 	"heddle/server/stats"
 )
 
@@ -55,6 +56,9 @@ type Executor struct {
 	plans   []plan
 	tx      *db.Tx
 	toucher *db.Toucher
+	branch  *pubsub.Branch
+	post    func(fn func()) // see SetPost
+	deliver func()          // branch.Deliver
 	rec     *stats.Recorder
 	call    command.Call
 
@@ -91,6 +95,8 @@ func (e *Engine) NewExecutor() *Executor {
 		e: e, ks: e.ks, plans: e.plans,
 		tx: e.ks.NewTx(), toucher: e.ks.NewToucher(), rec: e.stats.NewRecorder(),
 	}
+	x.branch = e.hub.NewBranch(x.wakeUp)
+	x.deliver = x.branch.Deliver
 	x.call.SetLogged(e.oplog != nil)
 	return x
 }
@@ -111,12 +117,15 @@ func (x *Executor) RunBatch(batch []Pending) {
 	if len(batch) == 0 {
 		return
 	}
+	x.branch.Attend()
 	x.startTurn()
 	x.prepare(batch)
 	for i := 0; i < len(batch); {
 		i = x.runFrom(batch, i)
 	}
 	x.letGo()
+	x.branch.Rest()
+	x.branch.Deliver()
 	x.settle()
 	x.rec.Flush()
 	x.trim()

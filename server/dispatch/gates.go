@@ -23,7 +23,7 @@ const (
 type gate func(x *Executor, c *Client, p *Pending) resp.Error
 
 // gates are asked in this order.
-var gates = [...]gate{gateExists, gateArity, gateAuth, gateNoMulti, gateMemory, gateReplicas, gateLoading}
+var gates = [...]gate{gateExists, gateArity, gateAuth, gateNoMulti, gateMemory, gateReplicas, gateSubscriber, gateLoading}
 
 // throughGates takes a command the long way: gates, pause, MULTI queue, run.
 func (x *Executor) throughGates(p *Pending, c *Client) {
@@ -42,6 +42,9 @@ func (x *Executor) throughGates(p *Pending, c *Client) {
 		c.dropReply(x.mark)
 	default:
 		x.runLong(p, c)
+	}
+	if c.mode&modeSubscribed != 0 {
+		x.deliverOwn(c)
 	}
 }
 

@@ -209,7 +209,7 @@ func (x *Executor) runQueued(p *Pending, c *Client) {
 			x.rec.Flush()
 		}
 		err = s.Control(&x.call, c)
-		if err == nil && x.e.oplog != nil && s.Flags&command.Writes != 0 {
+		if err == nil && x.e.oplog != nil && (s.Flags&command.Writes != 0 || x.propagates(s)) {
 			x.commit(c)
 		}
 	} else {

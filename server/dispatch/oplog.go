@@ -12,8 +12,8 @@ type Oplog interface {
 	// Active reports whether anybody reads.
 	Active() bool
 	// Append adds a group of effects that stay together: those of one command
-	// or of one EXEC. The shards of its keys are locked. It must not keep the
-	// effects nor their bytes.
+	// or of one EXEC. The shards of its keys are locked; PUBLISH has none. It must
+	// not keep the effects nor their bytes.
 	Append(group []Effect)
 }
 
@@ -28,7 +28,7 @@ func (x *Executor) commit(c *Client) {
 		if inExec {
 			argv = clone(argv)
 		}
-		x.effects = append(x.effects, Effect{DB: x.tx.DB(), Argv: argv})
+		x.effects = append(x.effects, Effect{DB: c.db, Argv: argv})
 	}
 	if !inExec {
 		x.append()

@@ -7,6 +7,7 @@ import (
 
 	"heddle/db"
 	"heddle/server/command"
+	"heddle/server/pubsub"
 )
 
 // Registry is the list of all clients. Safe for concurrent use. It implements
@@ -124,6 +125,7 @@ func (c *Client) describe() command.ClientInfo {
 		ID: c.id, Addr: c.conn.RemoteAddr(), LAddr: c.conn.LocalAddr(), FD: c.conn.FD(), Worker: c.conn.Worker(),
 		Age: now - c.created, Idle: max(now-sh.last.Load(), 0), Flags: c.flags(m),
 		DB: int(sh.db.Load()), Multi: int(sh.multi.Load()), MultiMem: sh.queue.Load(),
+		Sub: int(sh.subs[pubsub.Channel].Load()), PSub: int(sh.subs[pubsub.Pattern].Load()), SSub: int(sh.subs[pubsub.Shard].Load()),
 		Events: "r", Cmd: "NULL", Proto: int(sh.proto.Load()),
 		NoEvict: m&modeNoEvict != 0, Monitor: m&modeMonitor != 0,
 	}
@@ -151,6 +153,7 @@ func (c *Client) flags(m mode) string {
 	}
 	addr := c.conn.RemoteAddr()
 	add(m&modeMonitor != 0, 'O')
+	add(m&modeSubscribed != 0, 'P')
 	add(m&modeMulti != 0, 'x')
 	add(m&modeBlocked != 0, 'b')
 	add(m&modeDirtyExec != 0, 'd')

@@ -109,6 +109,9 @@ func (x *Executor) after(c *Client, s *command.Spec, argv [][]byte) {
 	if x.e.state.Load()&stateMonitor != 0 {
 		x.feed(c, s, argv)
 	}
+	if s.Flags&command.Pushes != 0 {
+		x.mark = c.w.Mark()
+	}
 	c.dropReply(x.mark)
 	x.count(s, argv, c)
 }
@@ -133,7 +136,7 @@ func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 	}
 	if err != nil {
 		x.fail(c, err)
-	} else if x.e.oplog != nil && s.Flags&command.Writes != 0 {
+	} else if x.e.oplog != nil && (s.Flags&command.Writes != 0 || x.propagates(s)) {
 		x.commit(c)
 	}
 	if all {

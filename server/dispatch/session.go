@@ -164,6 +164,7 @@ func (c *Client) Reset() {
 	if c.mode&modeMonitor != 0 {
 		c.e.monitors.remove(c)
 	}
+	c.unsubscribe()
 	c.mode &^= modeMonitor | modeReplyOff | modeReplySkip | modeSkipNext | modeNoEvict | modeNoTouch
 	c.SetDB(0)
 	c.SetProto(2)

@@ -11,6 +11,7 @@ import (
 	"heddle/server/dispatch"
 	"heddle/server/log"
 	"heddle/server/process"
+	"heddle/server/pubsub"
 )
 
 // NetworkSettings are what a configuration means to the network part.
@@ -45,11 +46,29 @@ func clientMemory(c *config.Store) int64 {
 
 // EngineSettings are what a configuration means to dispatch.
 func EngineSettings(c *config.Store) dispatch.Settings {
-	s := dispatch.Settings{RequirePass: c.String("requirepass")}
+	s := dispatch.Settings{RequirePass: c.String("requirepass"), Notify: notifyMask(c.Int("notify-keyspace-events"))}
 	if c.Int("min-replicas-max-lag") > 0 {
 		s.MinReplicas = c.Int("min-replicas-to-write")
 	}
 	return s
+}
+
+// notifyLetters are the letters of notify-keyspace-events.
+var notifyLetters = map[byte]uint32{
+	'K': pubsub.Keyspace, 'E': pubsub.Keyevent,
+	'g': uint32(db.ClassGeneric), '$': uint32(db.ClassString), 'l': uint32(db.ClassList), 's': uint32(db.ClassSet),
+	'h': uint32(db.ClassHash), 'z': uint32(db.ClassZSet), 'x': uint32(db.ClassExpired), 'e': uint32(db.ClassEvicted),
+	't': uint32(db.ClassStream), 'm': uint32(db.ClassMiss), 'n': uint32(db.ClassNew), 'd': uint32(db.ClassModule),
+}
+
+// notifyMask translates the number of notify-keyspace-events.
+func notifyMask(bits int64) (mask uint32) {
+	for letter, m := range notifyLetters {
+		if bits&config.NotifyBit(letter) != 0 {
+			mask |= m
+		}
+	}
+	return mask
 }
 
 // KeyspaceSettings are what a configuration means to the keyspace.
@@ -236,7 +255,7 @@ func (h *Host) follow() {
 	c.OnChange(h.applyLimits, limitDirectives[:]...)
 	c.OnChange(func() {
 		h.Engine.Configure(func(s *dispatch.Settings) { *s = EngineSettings(c) })
-	}, "requirepass", "min-replicas-to-write", "min-replicas-max-lag")
+	}, "requirepass", "min-replicas-to-write", "min-replicas-max-lag", "notify-keyspace-events")
 	c.OnChange(h.applyStats, "slowlog-log-slower-than", "slowlog-max-len", "latency-monitor-threshold", "latency-tracking")
 	c.OnChange(h.applyLogLevel, "loglevel")
 	c.OnChange(h.applyTitle, "proc-title-template")

@@ -14,6 +14,7 @@ import (
 	"heddle/server/command"
 	admin "heddle/server/command/server"
 	"heddle/server/process"
+	"heddle/server/pubsub"
 )
 
 // Facts fills in what INFO, MEMORY and ROLE tell. held says that the caller has
@@ -36,6 +37,10 @@ func (h *Host) Facts(f *admin.Facts, held bool) {
 		f.Databases = append(f.Databases, admin.DatabaseFacts{
 			Index: d.Index, Keys: d.Keys, Expires: d.Expires, AvgTTL: int64(d.AvgTTL), TableBytes: d.TableBytes, ExpireBytes: d.WheelBytes,
 		})
+	}
+	hub := h.Engine.Hub()
+	f.PubSub = admin.PubSubFacts{
+		Channels: hub.Distinct(pubsub.Channel), Patterns: hub.Distinct(pubsub.Pattern), ShardChannels: hub.Distinct(pubsub.Shard),
 	}
 	f.Tasks = h.taskFacts()
 }

@@ -7,6 +7,7 @@ import (
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
 	"heddle/server/command/hyperloglog"
+	"heddle/server/command/pubsub"
 	admin "heddle/server/command/server"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
@@ -29,6 +30,7 @@ func Families(d Deps) []command.Family {
 		str.Family(d.MaxBulk),
 		bitmap.Family(d.MaxBulk),
 		hyperloglog.Family(),
+		pubsub.Family(),
 		admin.Family(d.Server),
 	}
 }

@@ -307,10 +307,13 @@ type conn struct {
 func (c *conn) Writer() *resp.Writer { return &c.w }
 func (c *conn) Kill()                { c.killed = true }
 func (c *conn) Post(fn func())       { c.env.post(fn) }
-func (c *conn) RemoteAddr() string   { return fmt.Sprintf("127.0.0.1:%d", c.port) }
-func (c *conn) LocalAddr() string    { return "127.0.0.1:6379" }
-func (c *conn) FD() int              { return c.port - 50000 + 7 }
-func (c *conn) Worker() int          { return 0 }
+func (c *conn) Push(head byte, rest []byte, free resp.Releaser) {
+	c.w.PushRaw(head, rest, free)
+}
+func (c *conn) RemoteAddr() string { return fmt.Sprintf("127.0.0.1:%d", c.port) }
+func (c *conn) LocalAddr() string  { return "127.0.0.1:6379" }
+func (c *conn) FD() int            { return c.port - 50000 + 7 }
+func (c *conn) Worker() int        { return 0 }
 
 func (c *conn) Buffers() (qbuf, qbufFree, argvMem, obl, oll, omem, totMem int64) { return }
 

@@ -40,6 +40,9 @@ var (
 //	@advance ms        the clock moves on
 //	@ours              up to the next blank line the case holds only for Heddle
 //
+// The command "@pushed n" stands for none: its reply are n messages that the
+// connection was sent since its last reply.
+//
 // With -oracle ADDR the replies are compared with those of the redis-server
 // there, and with -rewrite they are replaced by them: they never come from us.
 func Files(t *testing.T, pattern string, families func() []command.Family) {
@@ -157,7 +160,18 @@ func (o *ours) client() *Client {
 	return o.now
 }
 
-func (o *ours) do(cmd string) string { return o.client().Do(cmd).Text() }
+func (o *ours) do(cmd string) string {
+	if _, ok := pushed(cmd); ok {
+		return o.client().Received().Text()
+	}
+	return o.client().Do(cmd).Text()
+}
+
+// pushed returns how many messages are to be awaited.
+func pushed(cmd string) (n int, ok bool) {
+	_, err := fmt.Sscanf(cmd, "@pushed %d", &n)
+	return n, err == nil
+}
 
 func (o *ours) directive(name, arg string) error {
 	c := o.client()
@@ -221,6 +235,9 @@ func (o *oracle) use(name string) {
 func (o *oracle) skips() bool { return true }
 
 func (o *oracle) do(cmd string) string {
+	if n, ok := pushed(cmd); ok {
+		return Format(o.read(n))
+	}
 	words, err := Words(cmd)
 	if err != nil {
 		o.t.Fatalf("%s: %v", cmd, err)
@@ -239,11 +256,20 @@ func (o *oracle) command(args ...string) string {
 	if _, err := o.now.Write([]byte(b.String())); err != nil {
 		o.t.Fatal(err)
 	}
-	raw, err := readReply(o.now.r)
-	if err != nil {
-		o.t.Fatalf("%q: %v", args, err)
+	return o.read(1)
+}
+
+// read returns the bytes of the next n replies.
+func (o *oracle) read(n int) (all string) {
+	o.t.Helper()
+	for range n {
+		raw, err := readReply(o.now.r)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		all += raw
 	}
-	return raw
+	return all
 }
 
 func (o *oracle) directive(name, arg string) error {

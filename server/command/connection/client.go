@@ -278,12 +278,14 @@ func listFilter(c *command.Call) (func(*command.ClientInfo) bool, error) {
 	return nil, resp.ErrSyntax
 }
 
-// typeFilter keeps the clients of a type. All here are normal ones.
+// typeFilter keeps the clients of a type.
 func typeFilter(name []byte) (func(*command.ClientInfo) bool, error) {
 	switch t := strings.ToLower(string(name)); t {
 	case "normal":
-		return func(*command.ClientInfo) bool { return true }, nil
-	case "master", "slave", "replica", "pubsub":
+		return func(i *command.ClientInfo) bool { return !i.Subscribed() }, nil
+	case "pubsub":
+		return (*command.ClientInfo).Subscribed, nil
+	case "master", "slave", "replica":
 		return func(*command.ClientInfo) bool { return false }, nil
 	}
 	return nil, resp.Error("ERR Unknown client type '" + string(name) + "'")
@@ -291,10 +293,10 @@ func typeFilter(name []byte) (func(*command.ClientInfo) bool, error) {
 
 // appendInfo appends a line of CLIENT LIST.
 func appendInfo(dst []byte, i *command.ClientInfo) []byte {
-	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=%d sub=0 psub=0 ssub=0 multi=%d"+
+	return fmt.Appendf(dst, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d"+
 		" qbuf=%d qbuf-free=%d argv-mem=%d multi-mem=%d rbs=%d rbp=%d obl=%d oll=%d omem=%d tot-mem=%d events=%s cmd=%s user=%s"+
 		" redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-		i.ID, i.Addr, i.LAddr, i.FD, i.Name, i.Age, i.Idle, i.Flags, i.DB, i.Multi,
+		i.ID, i.Addr, i.LAddr, i.FD, i.Name, i.Age, i.Idle, i.Flags, i.DB, i.Sub, i.PSub, i.SSub, i.Multi,
 		i.QueryBuf, i.QueryBufFree, i.ArgvMem, i.MultiMem, i.ReplyBuf, i.ReplyBufPeak, i.OutBuf, i.OutList, i.OutMem, i.TotalMem,
 		i.Events, i.Cmd, i.User, i.Proto, i.LibName, i.LibVer)
 }

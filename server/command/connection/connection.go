@@ -30,7 +30,7 @@ type Deps struct {
 func Family(d Deps) command.Family {
 	return command.Family{Name: group, Specs: []*command.Spec{
 		{
-			Name: "ping", Arity: -1, Flags: command.Fast, ACL: command.CatConnection, Group: group,
+			Name: "ping", Arity: -1, Flags: command.Fast | command.WhileSubscribed, ACL: command.CatConnection, Group: group,
 			Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"}, Control: ping,
 		},
 		{
@@ -43,8 +43,8 @@ func Family(d Deps) command.Family {
 		},
 		{Name: "auth", Arity: -2, Flags: anyone, ACL: command.CatConnection, Group: group, Control: auth},
 		{Name: "hello", Arity: -1, Flags: anyone, ACL: command.CatConnection, Group: group, Control: d.hello},
-		{Name: "quit", Arity: -1, Flags: anyone | command.AtOnce, ACL: command.CatConnection, Group: group, Control: quit},
-		{Name: "reset", Arity: 1, Flags: anyone | command.AtOnce, ACL: command.CatConnection, Group: group, Control: reset},
+		{Name: "quit", Arity: -1, Flags: anyone | command.AtOnce | command.WhileSubscribed, ACL: command.CatConnection, Group: group, Control: quit},
+		{Name: "reset", Arity: 1, Flags: anyone | command.AtOnce | command.WhileSubscribed, ACL: command.CatConnection, Group: group, Control: reset},
 		{
 			Name: "monitor", Arity: 1, Flags: command.Admin | command.NoScript | command.Loading | command.Stale,
 			Group: "server", Control: monitor,
@@ -54,14 +54,23 @@ func Family(d Deps) command.Family {
 }
 
 // PING [message]
-func ping(c *command.Call, _ command.Session) error {
-	switch argv := c.Args.Argv(); len(argv) {
-	case 1:
-		c.Reply.Simple("PONG")
-	case 2:
+func ping(c *command.Call, s command.Session) error {
+	argv := c.Args.Argv()
+	switch {
+	case len(argv) > 2:
+		return resp.Error("ERR wrong number of arguments for 'ping' command")
+	case s.Subscribed() && s.Proto() == 2: // it expects messages, which look like this
+		c.Reply.Array(2)
+		c.Reply.BulkString("pong")
+		if len(argv) == 2 {
+			c.Reply.Bulk(argv[1])
+		} else {
+			c.Reply.BulkString("")
+		}
+	case len(argv) == 2:
 		c.Reply.Bulk(argv[1])
 	default:
-		return resp.Error("ERR wrong number of arguments for 'ping' command")
+		c.Reply.Simple("PONG")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ type Facts struct {
 	Keys        KeyFacts
 	Replication ReplicationFacts
 	CPU         CPUFacts
+	PubSub      PubSubFacts
 	Databases   []DatabaseFacts // those that are not empty
 	Tasks       []TaskFacts     // of cron
 }
@@ -113,6 +114,9 @@ type ReplicationFacts struct {
 	Offset      int64
 	BacklogSize int64
 }
+
+// PubSubFacts count what is subscribed to.
+type PubSubFacts struct{ Channels, Patterns, ShardChannels int64 }
 
 // CPUFacts are seconds of CPU time.
 type CPUFacts struct {

@@ -36,8 +36,10 @@ func (r *report) stats() {
 	r.num("current_eviction_exceeded_time", k.EvictionExceededNow)
 	r.num("keyspace_hits", k.Hits)
 	r.num("keyspace_misses", k.Misses)
-	r.zeros("pubsub_channels", "pubsub_patterns", "pubsubshard_channels",
-		"latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys")
+	r.num("pubsub_channels", r.facts.PubSub.Channels)
+	r.num("pubsub_patterns", r.facts.PubSub.Patterns)
+	r.num("pubsubshard_channels", r.facts.PubSub.ShardChannels)
+	r.zeros("latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys")
 	r.num("active_defrag_hits", r.facts.Memory.Compacted)
 	r.num("active_defrag_misses", 0)
 	r.num("active_defrag_key_hits", r.facts.Memory.Compacted)
