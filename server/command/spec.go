@@ -105,6 +105,9 @@ type Spec struct {
 	// up, and at once where it may not be parked (in EXEC). Blocking commands
 	// have it.
 	OnTimeout func(*resp.Writer)
+	// OnDenied answers one that may not be parked where that is not what OnTimeout
+	// writes: BLMOVE in EXEC has a null, not a null array. Nil: OnTimeout does.
+	OnDenied func(*resp.Writer)
 
 	// Awaits is the type of key that a parked call can go on with: it runs again
 	// when one of its keys was written and has that type. TypeNone: any type.
