@@ -17,7 +17,8 @@ type block struct {
 
 const (
 	// blockBytes is the size of a full block's buffer; only an element longer than
-	// that gets a longer one, for itself. A size class of Go's allocator.
+	// that gets a longer one, for itself, which is never written to again. A size
+	// class of Go's allocator.
 	blockBytes = 4 << 10
 	// blockCount is how many elements a block holds at most: an index into it, and
 	// a walk backwards, take so many steps.
@@ -60,7 +61,10 @@ func (b *block) own(o *owner) *block {
 	if b.owner == o {
 		return b
 	}
-	c := &block{owner: o, start: b.start, end: b.end, n: b.n}
+	c := &block{owner: o, buf: b.buf, start: b.start, end: b.end, n: b.n}
+	if len(b.buf) > blockBytes {
+		return c // a single element never changes where it is
+	}
 	c.buf = append(make([]byte, 0, len(b.buf)), b.buf...)
 	return c
 }
@@ -197,7 +201,10 @@ func (b *block) pieces(o *owner, k, after int, v *listpack.Value) (out [3]*block
 	}
 	out[1] = newBlock(o, v.Size())
 	out[1].pushBack(v)
-	if after < int(b.n) {
+	switch {
+	case after == 0:
+		out[2] = b
+	case after < int(b.n):
 		out[2] = copyBlock(o, b.buf[b.offset(after):b.end], int(b.n)-after, 0)
 	}
 	return out

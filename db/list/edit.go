@@ -80,11 +80,15 @@ func (o *Object) set(i int, v *listpack.Value) {
 	old := listpack.At(b.buf[:b.end], at)
 	o.removed(old, 1)
 	o.added(v)
-	if n == 1 || b.size()-len(old)+v.Size() <= blockBytes {
+	switch {
+	case len(b.buf) > blockBytes:
+		b = newBlock(o.owner, v.Size())
+		b.pushBack(v)
+		o.place(&s, b)
+		o.settle(&s, n, mem)
+		return
+	case n == 1 || b.size()-len(old)+v.Size() <= blockBytes:
 		b.put(at, len(old), v)
-		if len(b.buf) > blockBytes && b.size() <= blockBytes {
-			o.place(&s, copyBlock(o.owner, b.entries(), 1, 0)) // it had a block of its own
-		}
 		o.settle(&s, n, mem)
 		return
 	}

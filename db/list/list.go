@@ -105,6 +105,11 @@ func (l *List) offset(i int) int {
 	return l.seen
 }
 
+// Lasting reports whether what Bytes returns of an element of a large list stays
+// as it is for ever, so that a reply need not copy it: long ones stand in memory
+// of their own.
+func Lasting(e listpack.Entry) bool { return len(e) > blockBytes }
+
 // Push puts values at the front, one after the other, or behind the end. The
 // first value is pushed first, so that it stands last of them at the front.
 // Only db.ErrOutOfMemory; then nothing has changed.
@@ -286,6 +291,38 @@ func (l *List) Delete(i, n int) error {
 		end = listpack.Skip(l.p, at, n)
 	}
 	return l.splice(at, end-at, 0, -n)
+}
+
+// Rotate moves the element at one end of a list that has any to the other; front
+// says that it is the first. Only db.ErrOutOfMemory; then nothing has changed.
+func (l *List) Rotate(front bool) error {
+	i := 0
+	if !front {
+		i = l.Len() - 1
+	}
+	if o := l.o; o != nil {
+		var v listpack.Value
+		var tmp [256]byte
+		v.Set(o.at(i).Append(tmp[:0]))
+		o.delete(i, 1)
+		o.push(!front, &v)
+		return l.shrink()
+	}
+	at := l.offset(i)
+	if err := l.splice(0, 0, 0, 0); err != nil { // makes it our own
+		return err
+	}
+	var tmp [packedBytes]byte
+	n := copy(tmp[:], listpack.At(l.p, at))
+	rest := l.p[listpack.Header:]
+	if front {
+		copy(rest, rest[n:])
+		copy(rest[len(rest)-n:], tmp[:n])
+	} else {
+		copy(rest[n:], rest[:len(rest)-n])
+		copy(rest, tmp[:n])
+	}
+	return nil
 }
 
 // Remove removes the first count elements equal to s, the last -count if count

@@ -68,12 +68,12 @@ func change(t *testing.T, r *rand.Rand, tx *db.Tx, key []byte, want []string, sh
 	if n != len(want) {
 		t.Fatalf("%d elements, want %d", n, len(want))
 	}
-	op := r.IntN(8)
+	op := r.IntN(9)
 	switch {
 	case n == 0:
 		op = r.IntN(2)
 	case shrink:
-		op = 2 + r.IntN(4)
+		op = 2 + r.IntN(5)
 	}
 	switch op {
 	case 0:
@@ -104,6 +104,14 @@ func change(t *testing.T, r *rand.Rand, tx *db.Tx, key []byte, want []string, sh
 		want = slices.Delete(want, i, i+c)
 	case 5:
 		want = remove(t, r, &l, want, want[r.IntN(n)])
+	case 6:
+		front := r.IntN(2) == 0
+		err = l.Rotate(front)
+		if front {
+			want = append(want[1:], want[0])
+		} else {
+			want = slices.Insert(want[:n-1], 0, want[n-1])
+		}
 	default:
 		i := r.IntN(n)
 		err = l.Insert(i, []byte(s))

@@ -173,13 +173,20 @@ func (o *Object) ownTail() *block {
 
 // push puts a value at the front or behind the end.
 func (o *Object) push(front bool, v *listpack.Value) {
+	size := v.Size()
 	if front {
-		b := o.ready(o.ownHead(), v.Size(), true)
+		if o.head.takes(size) {
+			o.ownHead()
+		}
+		b := o.ready(o.head, size, true)
 		b.pushFront(v)
 		o.added(v)
 		return
 	}
-	b := o.ready(o.ownTail(), v.Size(), false)
+	if o.last().takes(size) {
+		o.ownTail()
+	}
+	b := o.ready(o.last(), size, false)
 	o.ends.push(int(b.end))
 	b.pushBack(v)
 	o.added(v)
