@@ -145,12 +145,12 @@ type Frozen struct {
 	now db.Millis
 }
 
-// Freeze returns the hash as it is now, in constant time; false if it is packed.
-func (h *Hash) Freeze() (Frozen, bool) {
+// Freeze returns the hash as it is now, in constant time.
+func (h *Hash) Freeze() Frozen {
 	if h.obj == nil {
-		return Frozen{}, false
+		return Frozen{unpack(h.packed, true), h.now}
 	}
-	return Frozen{h.obj.Clone().(*Object), h.now}, true
+	return Frozen{h.obj.Clone().(*Object), h.now}
 }
 
 // Iter begins a walk over all fields.

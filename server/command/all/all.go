@@ -6,6 +6,7 @@ import (
 	"heddle/server/command/bitmap"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
+	hashes "heddle/server/command/hash"
 	"heddle/server/command/hyperloglog"
 	"heddle/server/command/pubsub"
 	admin "heddle/server/command/server"
@@ -29,6 +30,7 @@ func Families(d Deps) []command.Family {
 		generic.Family(),
 		str.Family(d.MaxBulk),
 		bitmap.Family(d.MaxBulk),
+		hashes.Family(),
 		hyperloglog.Family(),
 		pubsub.Family(),
 		admin.Family(d.Server),
