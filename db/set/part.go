@@ -1,0 +1,113 @@
+package set
+
+import (
+	"math/rand/v2"
+
+	"heddle/db/members"
+)
+
+// Part is a set, or some of its members. It says which without listing them, so that
+// a reply of a million members can be made from a clone while it is sent.
+type Part struct {
+	s      Set
+	n      int
+	except *members.Table // all but these, if not nil
+	chosen Bits           // those at these places, if not nil
+	sample bool           // n of them that seed chooses
+	seed   [2]uint64
+}
+
+// Bits is a set of places in the order of Iter, one bit each.
+type Bits []byte
+
+// BitsSize returns the bytes that Bits of n places take.
+func BitsSize(n int) int { return (n + 7) / 8 }
+
+// Put adds place i.
+func (b Bits) Put(i int) { b[i/8] |= 1 << (i % 8) }
+
+// Has reports whether place i is there.
+func (b Bits) Has(i int) bool { return b[i/8]>>(i%8)&1 != 0 }
+
+// Whole returns all members of the set. It lasts as long as what s was; a Clone of
+// a large set lasts for ever.
+func (s *Set) Whole() Part { return Part{s: *s, n: s.Len()} }
+
+// Chosen returns the n members at the given places.
+func (s *Set) Chosen(places Bits, n int) Part { return Part{s: *s, n: n, chosen: places} }
+
+// Sample returns n random members, all different, n no more than there are. Every
+// choice has the same probability.
+func (s *Set) Sample(n int, r members.Source) Part {
+	if s.obj == nil || n > s.Len()/sampleWalk {
+		return Part{s: *s, n: n, sample: true, seed: [2]uint64{r.Rand(), r.Rand()}}
+	}
+	picks := Set{obj: newObject(asTable)}
+	for picks.obj.table.Len() < n {
+		picks.obj.table.Add(s.Random(r))
+	}
+	return Part{s: picks, n: n}
+}
+
+// sampleWalk: with more than one member out of so many to be chosen, walking over
+// all is quicker than drawing until enough different ones have come.
+const sampleWalk = 8
+
+// Len returns the number of members in the part.
+func (p *Part) Len() int { return p.n }
+
+// Large reports whether what the part is of is large.
+func (p *Part) Large() bool { return p.s.obj != nil }
+
+// Detach makes the part independent of the key: it is of a clone from now on.
+func (p *Part) Detach() { p.s = p.s.Clone() }
+
+// Iter walks over a part.
+type Iter struct {
+	p    *Part
+	walk walk
+	at   int // place of the member
+	left int // members still to come
+	rest int // of the set, if a sample
+	rng  rand.PCG
+}
+
+// Iter begins a walk. The part must not be moved meanwhile.
+func (p *Part) Iter() Iter {
+	it := Iter{p: p, walk: p.s.walk(), at: -1, left: p.n}
+	if p.sample {
+		it.rest = p.s.Len()
+		it.rng.Seed(p.seed[0], p.seed[1])
+	}
+	return it
+}
+
+// Next moves to the next member; false when there is none.
+func (it *Iter) Next() bool {
+	for it.left > 0 && it.walk.next() {
+		it.at++
+		if it.wants() {
+			it.left--
+			return true
+		}
+	}
+	return false
+}
+
+// wants reports whether the member is in the part.
+func (it *Iter) wants() bool {
+	p := it.p
+	switch {
+	case p.except != nil:
+		return !p.except.Has(it.walk.member())
+	case p.chosen != nil:
+		return p.chosen.Has(it.at)
+	case p.sample:
+		it.rest--
+		return members.Below(it.rng.Uint64(), uint64(it.rest+1)) < uint64(it.left)
+	}
+	return true
+}
+
+// Member returns the member that Next moved to, borrowed until it is called again.
+func (it *Iter) Member() []byte { return it.walk.member() }
