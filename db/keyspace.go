@@ -30,8 +30,8 @@ type Options struct {
 type Hooks struct {
 	// Event is a keyspace event.
 	Event func(db int, class Class, event string, key []byte)
-	// Ready says that key was written: commands parked on it may run again.
-	Ready func(db int, key []byte)
+	// Awaiter is told of keys that somebody waits for.
+	Awaiter Awaiter
 	// Expired and Evicted say that the engine itself removed key.
 	Expired func(db int, key []byte)
 	Evicted func(db int, key []byte)

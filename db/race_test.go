@@ -174,13 +174,24 @@ func readBig(t *testing.T, ks *Keyspace, tx *Tx, locks LockSet, key []byte) {
 	}
 }
 
+// deaf is an Awaiter whom nothing concerns.
+type deaf struct{}
+
+func (deaf) Ready(int, uint64, []byte) {}
+func (deaf) Replaced(int, int)         {}
+
 // TestChaos runs everything at once; the check at the end recounts it all.
 func TestChaos(t *testing.T) {
 	cfg := *DefaultSettings()
 	cfg.Policy, cfg.MaxMemory = AllKeysLFU, 3<<20
 	hook := func(int, []byte) {}
 	ks := open(t, Options{Shards: 8, Databases: 2, Settings: &cfg, Hooks: Hooks{
-		Event: func(int, Class, string, []byte) {}, Ready: hook, Expired: hook, Evicted: hook}})
+		Event: func(int, Class, string, []byte) {}, Awaiter: deaf{}, Expired: hook, Evicted: hook}})
+	for i := range 8 {
+		ks.LockShard(i)
+		ks.AddAwaited(i, 1)
+		ks.UnlockShard(i)
+	}
 	var now atomic.Int64
 	now.Store(1_700_000_000_000)
 	var wg sync.WaitGroup
@@ -265,8 +276,14 @@ func watchChaos(ks *Keyspace, rnd *rand.Rand, now Millis) {
 	var w Watcher
 	key := fmt.Appendf(nil, "key:%d", rnd.IntN(5000))
 	ks.Watch(&w, 0, key, now)
-	ks.Await(1, key)
+	await := func(n int) {
+		i := ks.ShardOf(ks.Hash(key))
+		ks.LockShard(i)
+		ks.AddAwaited(i, n)
+		ks.UnlockShard(i)
+	}
+	await(1)
 	w.DirtyAt(now)
-	ks.Unawait(1, key)
+	await(-1)
 	ks.Unwatch(&w)
 }

@@ -30,6 +30,7 @@ type Tx struct {
 	cur       place
 	rnd       rand.PCG
 	others    []*Tx // for In, by database
+	awaiter   Awaiter
 	spelling  [20]byte
 }
 

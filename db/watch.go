@@ -77,14 +77,15 @@ type dbKey struct {
 	key string
 }
 
-// watchTable holds what is watched and awaited in a shard, under its lock.
+// watchTable holds what is watched in a shard, and how many of its keys somebody
+// waits for, under its lock.
 type watchTable struct {
-	used    bool // not empty
+	used    bool // there is any
 	entries map[dbKey][]*watchEntry
-	awaited map[dbKey]int
+	awaited int
 }
 
-func (t *watchTable) update() { t.used = len(t.entries)+len(t.awaited) > 0 }
+func (t *watchTable) update() { t.used = len(t.entries)+t.awaited > 0 }
 
 // Watch makes w watch a key of a database from the instant now on.
 func (ks *Keyspace) Watch(w *Watcher, db int, key []byte, now Millis) {
@@ -153,50 +154,22 @@ func (t *watchTable) drop(e *watchEntry) {
 	t.update()
 }
 
-// Await asks for Hooks.Ready when key is written, until Unawait was called as
-// often as Await.
-func (ks *Keyspace) Await(db int, key []byte) {
-	s := ks.lockShard(ks.ShardOf(ks.Hash(key)))
-	defer ks.unlockShard(s.id)
-	s.watched.await(db, key)
-}
-
-// Await is Keyspace.Await for a key of the transaction's database, whose shard
-// is locked: a command that parks asks for it before it gives the lock back, so
-// that it misses no write.
-func (t *Tx) Await(key []byte) { t.shardOf(key).watched.await(t.db, key) }
-
-func (t *watchTable) await(db int, key []byte) {
-	if t.awaited == nil {
-		t.awaited = map[dbKey]int{}
-	}
-	t.awaited[dbKey{db, string(key)}]++
-	t.update()
-}
-
-// Unawait takes an Await back.
-func (ks *Keyspace) Unawait(db int, key []byte) {
-	s := ks.lockShard(ks.ShardOf(ks.Hash(key)))
-	defer ks.unlockShard(s.id)
-	t, k := &s.watched, dbKey{db, string(key)}
-	if t.awaited[k]--; t.awaited[k] <= 0 {
-		delete(t.awaited, k)
-	}
-	t.update()
-}
-
-// changed tells those who watch or await a key that it was changed.
-func (t *watchTable) changed(s *shard, db int, key []byte) {
-	k := dbKey{db, string(key)}
-	for _, e := range t.entries[k] {
-		if e.expired && !s.has(db, key) {
-			e.expired = false // it was as good as gone before
-			continue
+// changed tells those who watch or await a key that it was changed, by a
+// transaction or, if tx is nil, by the engine itself.
+func (t *watchTable) changed(s *shard, tx *Tx, db int, key []byte) {
+	if len(t.entries) > 0 {
+		for _, e := range t.entries[dbKey{db, string(key)}] {
+			if e.expired && !s.has(db, key) {
+				e.expired = false // it was as good as gone before
+				continue
+			}
+			e.watcher.dirty.Store(true)
 		}
-		e.watcher.dirty.Store(true)
 	}
-	if t.awaited[k] > 0 && s.ks.hooks.Ready != nil {
-		s.ks.hooks.Ready(db, key)
+	if t.awaited > 0 {
+		if a := s.awaiter(tx); a != nil {
+			a.Ready(db, s.ks.Hash(key), key)
+		}
 	}
 }
 
@@ -212,7 +185,7 @@ func (s *shard) has(db int, key []byte) bool {
 
 // replaced marks the watchers of a database whose content becomes that of
 // another (-1: empty). It runs before the exchange.
-func (t *watchTable) replaced(s *shard, db, by int, now Millis) {
+func (t *watchTable) replaced(s *shard, tx *Tx, db, by int, now Millis) {
 	for k, l := range t.entries {
 		if k.db != db {
 			continue
@@ -229,12 +202,9 @@ func (t *watchTable) replaced(s *shard, db, by int, now Millis) {
 			}
 		}
 	}
-	if by < 0 || s.ks.hooks.Ready == nil {
-		return
-	}
-	for k := range t.awaited {
-		if k.db == db && s.has(by, []byte(k.key)) {
-			s.ks.hooks.Ready(db, []byte(k.key))
+	if t.awaited > 0 {
+		if a := s.awaiter(tx); a != nil {
+			a.Replaced(db, s.id)
 		}
 	}
 }

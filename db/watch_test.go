@@ -2,6 +2,7 @@ package db
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -67,30 +68,53 @@ func TestWatch(t *testing.T) {
 	f("swap expired for expired", func(tx *Tx) { set(now - 1)(tx); set(now - 2)(tx.In(1).(*Tx)) }, swap, 0, false)
 }
 
+// noted is an Awaiter that notes what it is told.
+type noted []string
+
+func (n *noted) Ready(db int, _ uint64, key []byte) {
+	*n = append(*n, strconv.Itoa(db)+" "+string(key))
+}
+func (n *noted) Replaced(db, _ int) { *n = append(*n, strconv.Itoa(db)) }
+
 func TestAwait(t *testing.T) {
-	var ready []string
-	ks := open(t, Options{Hooks: Hooks{Ready: func(db int, key []byte) { ready = append(ready, string(key)) }}})
+	var engine, own noted
+	ks := open(t, Options{Shards: 1, Hooks: Hooks{Awaiter: &engine}})
 	tx := ks.NewTx()
+	f := func(change func(*Tx), wantEngine, wantOwn string) {
+		t.Helper()
+		engine, own = nil, nil
+		with(ks, tx, 0, 100, change)
+		if got := strings.Join(engine, ", "); got != wantEngine {
+			t.Errorf("the engine's awaiter was told %q, want %q", got, wantEngine)
+		}
+		if got := strings.Join(own, ", "); got != wantOwn {
+			t.Errorf("the transaction's awaiter was told %q, want %q", got, wantOwn)
+		}
+	}
 	k := []byte("k")
-	touch := func() {
-		with(ks, tx, 0, 1, func(tx *Tx) {
-			for _, key := range []string{"k", "other"} {
-				tx.SetInt([]byte(key), 1, NoExpiry)
-				tx.Touched([]byte(key), ClassString, "set")
-			}
-		})
+	set := func(tx *Tx) {
+		tx.SetInt(k, 1, 100)
+		tx.Touched(k, ClassString, "set")
 	}
-	touch()
-	ks.Await(0, k)
-	with(ks, tx, 0, 1, func(tx *Tx) { tx.Await(k) })
-	touch()
-	ks.Unawait(0, k)
-	touch()
-	ks.Unawait(0, k)
-	touch()
-	if len(ready) != 2 || ready[0] != "k" || ready[1] != "k" {
-		t.Errorf("ready: %q", ready)
+	f(set, "", "")
+	ks.LockShard(0)
+	ks.AddAwaited(0, 2)
+	ks.UnlockShard(0)
+	f(set, "0 k", "")
+	tx.SetAwaiter(&own)
+	f(set, "", "0 k")
+	f(func(tx *Tx) { set(tx.In(3).(*Tx)) }, "", "3 k")
+	f(func(tx *Tx) { tx.Whole().Swap(0, 3) }, "", "0, 3")
+	f(func(tx *Tx) { tx.Whole().Flush(3, false) }, "", "3")
+	ks.Whole(0).Swap(0, 3)
+	with(ks, tx, 3, 101, func(tx *Tx) { tx.Type(k) })
+	if got := strings.Join(engine, ", "); got != "0, 3, 3 k" {
+		t.Errorf("the engine's awaiter was told %q", got)
 	}
+	ks.LockShard(0)
+	ks.AddAwaited(0, -2)
+	ks.UnlockShard(0)
+	f(set, "", "")
 }
 
 // TestWatchMany: the cost of a watched key does not depend on how many there are.

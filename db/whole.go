@@ -262,7 +262,7 @@ func (w *whole) detach(db int) (work []detached, keys int64) {
 				continue
 			}
 			if s.watched.used {
-				s.watched.replaced(s, j, -1, w.now())
+				s.watched.replaced(s, w.tx, j, -1, w.now())
 			}
 			d := s.at(j).Swap(nil)
 			if d == nil {
@@ -286,8 +286,8 @@ func (w *whole) Swap(a, b int) {
 	for i := range w.ks.shards {
 		s := &w.ks.shards[i]
 		if s.watched.used {
-			s.watched.replaced(s, a, b, w.now())
-			s.watched.replaced(s, b, a, w.now())
+			s.watched.replaced(s, w.tx, a, b, w.now())
+			s.watched.replaced(s, w.tx, b, a, w.now())
 		}
 		da, db := s.at(a).Load(), s.at(b).Load()
 		s.at(a).Store(db)

@@ -136,7 +136,7 @@ func (t *Tx) Touched(key []byte, class Class, event string) {
 		t.ks.hooks.Event(t.db, class, event, key)
 	}
 	if s := t.shardOf(key); s.watched.used {
-		s.watched.changed(s, t.db, key)
+		s.watched.changed(s, t, t.db, key)
 	}
 }
 
@@ -225,7 +225,7 @@ func (s *shard) lose(db int, d *database, slot table.Slot, class Class, event st
 		h.Event(db, class, event, key)
 	}
 	if s.watched.used {
-		s.watched.changed(s, db, key)
+		s.watched.changed(s, nil, db, key)
 	}
 	s.dropRecord(rec, fresh, false)
 }

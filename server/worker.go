@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -153,13 +154,22 @@ func (w *worker) wait() int {
 	if !w.mail.sleep() {
 		return 0
 	}
-	timeout := -1
-	if w.stopping {
-		timeout = 10
-	}
-	n := w.poller.Wait(timeout)
+	n := w.poller.Wait(w.patience())
 	w.mail.awake()
 	return n
+}
+
+// patience is how many milliseconds the worker may wait for events; -1: for ever.
+func (w *worker) patience() int {
+	if w.stopping {
+		return 10
+	}
+	idle := w.x.Idle()
+	if idle < 0 {
+		return -1
+	}
+	const ms, most = int64(time.Millisecond), math.MaxInt32
+	return int(min((idle+ms-1)/ms, most))
 }
 
 // turn is one round over everything that is ready.
@@ -167,6 +177,7 @@ func (w *worker) turn(start time.Time, events int) {
 	w.now = start.Unix()
 	w.readSettings()
 	w.makeRoom()
+	w.x.Expire()
 	w.readMail()
 	w.resume()
 	for i := range events {

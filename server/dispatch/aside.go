@@ -17,19 +17,16 @@ import (
 func (x *Executor) aside(p *Pending, c *Client, fn func(*resp.Writer)) {
 	k := x.hold(p, c, forItself)
 	k.began = x.start
-	w := resp.NewWriter(nil)
-	w.SetProto(c.w.Proto())
 	e := x.e
 	e.asides.Add(1)
 	go func() {
 		defer e.asides.Done()
 		e.asideTurns <- struct{}{}
 		defer func() { <-e.asideTurns }()
-		if k.outcome.Load() != waitGoesOn {
+		if k.gone.Load() {
 			return // nobody waits for it any more
 		}
-		k.runAside(w, fn)
-		k.reply = w
+		k.runAside(fn)
 		k.post()
 	}()
 }
@@ -43,12 +40,12 @@ const asidesAtOnce = 4
 func (c *Client) Aside() bool { return c.parked != nil && c.parked.why == forItself }
 
 // runAside writes the reply; a panic becomes an error reply.
-func (k *parked) runAside(w *resp.Writer, fn func(*resp.Writer)) {
-	m := w.Mark()
+func (k *parked) runAside(fn func(*resp.Writer)) {
+	w := &k.reply
 	defer func() {
 		if r := recover(); r != nil {
 			k.c.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", k.argv[0], k.c.id, r, debug.Stack()))
-			w.Rewind(m)
+			w.Rewind(resp.Mark{})
 			w.Error(errInternal)
 		}
 	}()
@@ -60,7 +57,7 @@ func (k *parked) runAside(w *resp.Writer, fn func(*resp.Writer)) {
 func (x *Executor) land(k *parked, c *Client) {
 	c.unpark()
 	x.call.Start(k.spec, k.argv, c.w)
-	c.w.Raw(k.reply.Bytes())
+	c.w.Take(&k.reply)
 	x.start = k.began
 	x.after(c, k.spec, k.argv)
 }

@@ -51,6 +51,7 @@ func (w *worker) connect() *workerConn {
 }
 
 func (w *worker) drain() {
+	w.x.Expire()
 	w.mu.Lock()
 	mail := w.mail
 	w.mail = nil

@@ -139,10 +139,10 @@ func New(o Options) *Engine {
 	e.notify = e.hub.NewNotifier()
 	e.plans, e.exec = makePlans(o.Table), o.Table.Lookup([]byte("exec"))
 	e.clients.open(e)
-	e.waiters.open()
+	e.waiters.open(e.ks)
 	e.asideTurns = make(chan struct{}, asidesAtOnce)
 	e.Configure(func(s *Settings) { *s = o.Settings })
-	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Ready: e.waiters.ready, Expired: e.expired, Evicted: e.evicted})
+	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Awaiter: e, Expired: e.expired, Evicted: e.evicted})
 	return e
 }
 

@@ -1,9 +1,6 @@
 package dispatch
 
 import (
-	"fmt"
-	"runtime/debug"
-
 	"heddle/db"
 	"heddle/db/invariants"
 	"heddle/resp"
@@ -83,6 +80,12 @@ type Executor struct {
 	muted  bool       // CLIENT REPLY was said since the last check
 	lent   *db.Big    // the command's Big, held until nobody looks at its arguments
 
+	again    command.Call // of commands that were parked
+	ready    []*line      // whose keys were written by the running command
+	posts    []outgoing   // for when the batch is done
+	timeouts timeouts     // of clients that are parked
+	spare    []*parked
+
 	argv    [][]byte  // of the queued commands, while EXEC runs them
 	queued  []Pending // those commands
 	effects []Effect
@@ -98,6 +101,8 @@ func (e *Engine) NewExecutor() *Executor {
 	x.branch = e.hub.NewBranch(x.wakeUp)
 	x.deliver = x.branch.Deliver
 	x.call.SetLogged(e.oplog != nil)
+	x.again.SetLogged(e.oplog != nil)
+	x.tx.SetAwaiter(x)
 	return x
 }
 
@@ -127,6 +132,7 @@ func (x *Executor) RunBatch(batch []Pending) {
 	x.branch.Rest()
 	x.branch.Deliver()
 	x.settle()
+	x.sendOut()
 	x.rec.Flush()
 	x.trim()
 }
@@ -312,12 +318,7 @@ func (x *Executor) execute(p *Pending, c *Client) {
 // its client gets an error, the process lives.
 func (x *Executor) panicked(p *Pending, r any) {
 	c := p.Client
-	text := errInternal
-	if r == db.ErrOutOfMemory {
-		text = resp.ErrOOM // of a change that cannot fail otherwise
-	} else {
-		x.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", p.Argv[0], c.id, r, debug.Stack()))
-	}
+	text := x.panicText(r, p.Argv, c)
 	if x.begun {
 		x.begun = false
 		x.tx.SetTouchless(false)

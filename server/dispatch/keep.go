@@ -28,7 +28,8 @@ func (x *Executor) lockOne(c *Client, hash uint64, write bool) {
 	x.tx.Begin(c.db, x.now, set, write)
 }
 
-// unlockOne closes the transaction, and gives the shard back if others use it.
+// unlockOne closes the transaction, serves those who waited for what it wrote, and
+// gives the shard back if others use it.
 func (x *Executor) unlockOne() {
 	if !x.alone {
 		x.unlock()
@@ -36,6 +37,11 @@ func (x *Executor) unlockOne() {
 	}
 	x.tx.End()
 	x.begun = false
+	if len(x.ready) > 0 {
+		x.held, x.kept = x.kept, 0
+		x.serve()
+		x.held, x.kept = 0, x.held
+	}
 }
 
 // letGo gives back what was kept: at the end of a batch, and before anything

@@ -210,19 +210,23 @@ func (x *Executor) runQueued(p *Pending, c *Client) {
 		}
 		err = s.Control(&x.call, c)
 		if err == nil && x.e.oplog != nil && (s.Flags&command.Writes != 0 || x.propagates(s)) {
-			x.commit(c)
+			x.commit(&x.call, c.db, true)
 		}
 	} else {
 		x.prime(p, s)
-		err = x.invoke(s, c)
+		err = x.invoke(s, &x.call, true)
 	}
 	switch {
 	case err == nil:
 	case errors.Is(err, command.ErrAside):
 		x.call.TakeAside()(c.w)
-	case errors.Is(err, command.ErrParked):
+	case isParked(err):
 		c.w.Rewind(m)
-		s.OnTimeout(c.w)
+		if s.OnDenied != nil {
+			s.OnDenied(c.w)
+		} else {
+			s.OnTimeout(c.w)
+		}
 	default:
 		x.failAt(c, m, err)
 	}

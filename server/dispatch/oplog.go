@@ -1,5 +1,7 @@
 package dispatch
 
+import "heddle/server/command"
+
 // Effect is one change as others have to repeat it: a deterministic command
 // and its database.
 type Effect struct {
@@ -12,23 +14,22 @@ type Oplog interface {
 	// Active reports whether anybody reads.
 	Active() bool
 	// Append adds a group of effects that stay together: those of one command
-	// or of one EXEC. The shards of its keys are locked; PUBLISH has none. It must
-	// not keep the effects nor their bytes.
+	// or of one EXEC. The shards of its keys are locked; PUBLISH has none. It must not keep the
+	// effects nor their bytes.
 	Append(group []Effect)
 }
 
 // commit collects the effects of the command that just ran. Inside EXEC they
 // wait for the rest of the group.
-func (x *Executor) commit(c *Client) {
+func (x *Executor) commit(call *command.Call, db int, inExec bool) {
 	if !x.e.oplog.Active() {
 		return
 	}
-	inExec := c.mode&modeExec != 0
-	for _, argv := range x.call.Effects() {
+	for _, argv := range call.Effects() {
 		if inExec {
 			argv = clone(argv)
 		}
-		x.effects = append(x.effects, Effect{DB: c.db, Argv: argv})
+		x.effects = append(x.effects, Effect{DB: db, Argv: argv})
 	}
 	if !inExec {
 		x.append()

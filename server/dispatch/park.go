@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,37 +11,67 @@ import (
 	"heddle/server/command"
 )
 
-// A command that cannot go on is parked: its arguments are copied, its client
-// is Blocked, and it runs again later, from its client's goroutine. There are
-// three reasons to park. A blocking command waits for one of its keys to be
-// written, in line with the others that wait for it. A command that CLIENT
-// PAUSE holds back waits for the end of the pause. A command that went aside
-// (aside.go) waits for its own goroutine.
+// A command that cannot go on is parked: its arguments are copied, and its client
+// is Blocked. There are three reasons to park. A blocking command waits in line
+// (lines.go) for one of its keys to be written; the executor that wrote runs it
+// again (serve.go). A command that CLIENT PAUSE holds back waits for the end of
+// the pause, and one that went aside (aside.go) waits for its own goroutine; these
+// go on upon the goroutine of their client.
 //
-// Who waits for a key stands in line in the order in which they came. A write
-// to the key wakes the first. When that one has run again, whether it was
-// served or has to wait on, it wakes the next in line; so each gets its turn in
-// order, although they run on different workers.
+// # Who ends a wait for keys
+//
+// Its end may come from its turn, its timeout, CLIENT UNBLOCK, CLIENT KILL, or the
+// connection, on several goroutines at the same time. parked.mu decides: whoever
+// moves the state away from waiting has ended the wait, and only he. A server holds
+// it while he runs the command, so that nobody else can end the wait in between: an
+// element is taken for a client only if that was there, and once it is taken the
+// answer can only be the element. He takes it with the shards of all the command's
+// keys locked; the others take it with no shard locked, or with all in EXEC, when
+// there is no server. They hold it for a few instructions and never wait for a
+// shard meanwhile.
+//
+// What ended is told to the client's goroutine by mail, which then writes the reply
+// and lets the client go on.
+
+// waitState is what became of a wait for keys.
+type waitState uint8
+
+const (
+	waiting   waitState = iota
+	served              // its reply is written
+	timedOut            // it is to be answered by OnTimeout
+	unblocked           // it is to be answered by an error
+	abandoned           // its client goes
+)
 
 // parked is a command that waits.
 type parked struct {
 	c     *Client
 	spec  *command.Spec
 	argv  [][]byte
-	size  int64 // of argv
+	buf   []byte // where argv stands
+	size  int64  // of argv
 	why   why
-	began int64        // when a command that went aside began, by the monotonic clock
-	reply *resp.Writer // of that command, once it is done
+	wake  func() // what post has done
+	began int64  // when a command that went aside began, by the monotonic clock
+	reply resp.Writer
+	gone  atomic.Bool // the client of a command that went aside is gone
 
-	seq     int64 // the place in line
-	keys    []waitKey
-	timer   func() // stops the timeout
-	outcome atomic.Int32
+	// The rest is about a wait for keys. As long as it stands in line these do
+	// not change.
+	db       int
+	noTouch  bool
+	wants    wants
+	seq      int64      // its number in all lines
+	set      db.LockSet // the shards it needs
+	places   []place
+	deadline int64 // by the monotonic clock; 0: none
 
-	// Under waiters.mu: the keys for which it is its turn, and whether its
-	// goroutine was told.
-	turns []waitKey
-	told  bool
+	heapAt int // where it is among its executor's timeouts; -1: nowhere
+
+	mu    sync.Mutex
+	state waitState
+	took  int64 // for how long it ran so far
 }
 
 // why says what a command is parked for.
@@ -54,134 +83,115 @@ const (
 	forItself // it went aside
 )
 
-// What ended the wait, if not its turn.
+// keptParked is how many parked commands that ended an executor keeps to be used
+// again, keptArgs how many bytes of arguments, and of a reply, one of them.
 const (
-	waitGoesOn = iota
-	waitTimedOut
-	waitUnblocked
+	keptParked = 1024
+	keptArgs   = 4 << 10
 )
 
-// waitKey is a key of a database.
-type waitKey struct {
-	db  int
-	key string
+// newParked returns one that is not in use. What others may still know of a former
+// wait is guarded by its mutex.
+func (x *Executor) newParked() *parked {
+	if n := len(x.spare); n > 0 {
+		k := x.spare[n-1]
+		x.spare = x.spare[:n-1]
+		return k
+	}
+	k := &parked{heapAt: -1, state: abandoned}
+	k.wake = func() { k.c.x.resume(k) }
+	return k
 }
 
-// waiters are the lines of commands that wait for keys.
-type waiters struct {
-	count   atomic.Int64 // waiting commands: keys are looked up only if there are any
-	blocked atomic.Int64 // clients that are parked or paused
-	timed   atomic.Int64 // waiting commands with a timeout
-	mu      sync.Mutex
-	seq     int64
-	lines   map[waitKey][]*parked
-}
-
-func (w *waiters) open() { w.lines = map[waitKey][]*parked{} }
-
-// ready is the keyspace's hook: key was written; its shard is locked.
-func (w *waiters) ready(db int, key []byte) {
-	if w.count.Load() == 0 {
+// recycle takes back what ended: nobody is in any line with it.
+func (x *Executor) recycle(k *parked) {
+	if len(x.spare) >= keptParked || cap(k.buf) > keptArgs || cap(k.reply.Bytes()) > keptArgs || len(k.argv) > keptArgs/argSize {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.lines[waitKey{db, string(key)}]) > 0 {
-		w.wakeLocked(waitKey{db, string(key)}, 0)
-	}
-}
-
-// wakeLocked gives the turn for k to the first in line behind place seq.
-func (w *waiters) wakeLocked(k waitKey, seq int64) {
-	for _, p := range w.lines[k] {
-		if p.seq <= seq {
-			continue
-		}
-		if !slices.Contains(p.turns, k) {
-			p.turns = append(p.turns, k)
-		}
-		if !p.told {
-			p.told = true
-			p.post()
-		}
-		return
-	}
+	clear(k.argv)
+	k.reply.Reset(k.reply.Bytes())
+	x.spare = append(x.spare, k)
 }
 
 // post tells the client's goroutine to look after the command.
-func (p *parked) post() { p.c.conn.Post(func() { p.c.x.resume(p) }) }
+func (k *parked) post() { k.c.conn.Post(k.wake) }
 
-// join puts a command in the lines of its keys.
-func (w *waiters) join(p *parked) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.seq++
-	p.seq = w.seq
-	for _, k := range p.keys {
-		w.lines[k] = append(w.lines[k], p)
-	}
-	w.count.Add(1)
-}
+// argSize is what an argument costs beside its bytes.
+const argSize = 24
 
-// leave takes a command out of the lines. A turn that it had goes on.
-func (w *waiters) leave(p *parked) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, k := range p.keys {
-		line := slices.DeleteFunc(w.lines[k], func(o *parked) bool { return o == p })
-		if len(line) == 0 {
-			delete(w.lines, k)
-		} else {
-			w.lines[k] = line
-		}
-	}
-	w.count.Add(-1)
-	w.passLocked(p, p.turns)
-	p.turns = nil
-}
-
-// take returns the keys for which it is the command's turn.
-func (w *waiters) take(p *parked) []waitKey {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	turns := p.turns
-	p.turns, p.told = nil, false
-	return turns
-}
-
-// pass gives turns that the command had to the next in line.
-func (w *waiters) pass(p *parked, turns []waitKey) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.passLocked(p, turns)
-}
-
-func (w *waiters) passLocked(p *parked, turns []waitKey) {
-	for _, k := range turns {
-		w.wakeLocked(k, p.seq)
-	}
-}
-
-// park makes a command wait for its keys, which are locked now. A command that
-// runs again and has to wait on keeps its place in line.
-func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
+// hold copies a command for later and blocks its client.
+func (x *Executor) hold(p *Pending, c *Client, w why) *parked {
+	k := x.newParked()
+	k.copyArgs(p.Argv)
+	x.release(p)
+	k.mu.Lock()
+	k.c, k.spec, k.why, k.took = c, p.spec, w, 0
+	k.mu.Unlock()
+	k.reply.SetProto(c.w.Proto())
+	c.parked = k
 	c.mode |= modeBlocked
-	if c.parked != nil {
-		return
+	c.publish(p.spec)
+	if w != forItself {
+		x.e.waiters.blocked.Add(1)
 	}
+	return k
+}
+
+// copyArgs copies argv into the command's own memory.
+func (k *parked) copyArgs(argv [][]byte) {
+	size := 0
+	for _, a := range argv {
+		size += len(a)
+	}
+	k.buf, k.argv = slices.Grow(k.buf[:0], size), k.argv[:0]
+	for _, a := range argv {
+		n := len(k.buf)
+		k.buf = append(k.buf, a...)
+		k.argv = append(k.argv, k.buf[n:len(k.buf):len(k.buf)])
+	}
+	k.size = int64(size + argSize*len(argv))
+}
+
+// rewrite replaces arguments as the handler asked for. They are no keys.
+func (k *parked) rewrite(list []command.Rewrite) {
+	for _, r := range list {
+		k.size += int64(len(r.Arg) - len(k.argv[r.At]))
+		k.argv[r.At] = slices.Clone(r.Arg)
+	}
+}
+
+// park makes a command wait for its keys, which are locked now.
+func (x *Executor) park(p *Pending, c *Client, s *command.Spec) {
 	k := x.hold(p, c, forKeys)
+	k.rewrite(x.call.Rewrites())
+	k.db, k.noTouch, k.wants, k.set = c.db, c.mode&modeNoTouch != 0, wantsOf(s), x.held
+	k.places = k.places[:0]
 	for _, ref := range x.keys[p.first : p.first+p.count] {
-		key := waitKey{c.db, string(p.Argv[ref.at])}
-		if ref.access && !slices.Contains(k.keys, key) {
-			k.keys = append(k.keys, key)
-			x.tx.Await(p.Argv[ref.at])
+		if key := k.argv[ref.at]; ref.access && !k.waitsFor(key) {
+			k.places = append(k.places, place{arg: key, hash: ref.hash})
 		}
 	}
-	x.e.waiters.join(k)
+	k.deadline = 0
 	if timeout, _ := x.call.Waiting(); timeout > 0 {
+		k.deadline = x.start + int64(duration(timeout))
+		x.timeouts.add(k)
 		x.e.waiters.timed.Add(1)
-		k.timer = x.e.clock.AfterFunc(duration(timeout), func() { k.end(waitTimedOut) })
 	}
+	k.mu.Lock()
+	k.state = waiting
+	k.mu.Unlock()
+	c.shown.parked.Store(k)
+	x.e.waiters.join(k)
+}
+
+// waitsFor reports whether the command has a place for key already.
+func (k *parked) waitsFor(key []byte) bool {
+	for i := range k.places {
+		if string(k.places[i].arg) == string(key) {
+			return true
+		}
+	}
+	return false
 }
 
 // forever is a wait whose end nobody lives to see, in milliseconds.
@@ -191,67 +201,64 @@ const forever db.Millis = 100 * 365 * 24 * 3600 * 1000
 // may not fit an int64.
 func duration(d db.Millis) time.Duration { return time.Duration(min(d, forever)) * time.Millisecond }
 
-// argSize is what an argument costs beside its bytes.
-const argSize = 24
-
-// hold copies a command for later and blocks its client.
-func (x *Executor) hold(p *Pending, c *Client, w why) *parked {
-	k := &parked{c: c, spec: p.spec, argv: clone(p.Argv), why: w}
-	for _, a := range k.argv {
-		k.size += int64(len(a)) + argSize
+// finish ends the wait; mu is held, and it goes on.
+func (k *parked) finish(s waitState) {
+	k.state = s
+	w := &k.c.e.waiters
+	w.blocked.Add(-1)
+	if k.deadline != 0 {
+		w.timed.Add(-1)
 	}
-	if w == forKeys {
-		for _, r := range x.call.Rewrites() {
-			k.argv[r.At] = bytes.Clone(r.Arg)
-		}
-	}
-	x.release(p)
-	c.parked = k
-	c.mode |= modeBlocked
-	c.publish(p.spec)
-	if w != forItself {
-		x.e.waiters.blocked.Add(1)
-		c.shown.parked.Store(k)
-	}
-	return k
 }
 
-// end ends the wait for keys from any goroutine; false if it had ended before.
-func (k *parked) end(outcome int32) bool {
-	if k.why != forKeys || !k.outcome.CompareAndSwap(waitGoesOn, outcome) {
+// end ends c's wait for keys, from any goroutine; false if it had ended before.
+func (k *parked) end(c *Client, s waitState) bool {
+	k.mu.Lock()
+	if k.c != c || k.why != forKeys || k.state != waiting {
+		k.mu.Unlock()
 		return false
 	}
-	k.post()
+	k.finish(s)
+	k.mu.Unlock()
+	if s != abandoned {
+		c.conn.Post(k.wake)
+	}
 	return true
 }
 
-// unpark takes the client's waiting command, if any, out of everything.
-func (c *Client) unpark() *parked {
+// waits reports whether c still waits for keys with it, from any goroutine.
+func (k *parked) waits(c *Client) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.c == c && k.state == waiting
+}
+
+// unpark forgets the client's waiting command, if any: on its goroutine, with no
+// shards locked.
+func (c *Client) unpark() {
 	k := c.parked
 	if k == nil {
-		return nil
+		return
 	}
 	c.parked = nil
 	c.mode &^= modeBlocked
-	if k.why == forItself {
-		k.outcome.Store(waitUnblocked)
-		return k
-	}
-	c.shown.parked.Store(nil)
-	c.e.waiters.blocked.Add(-1)
-	if k.why == forPause {
+	switch k.why {
+	case forItself:
+		k.gone.Store(true)
+	case forPause:
+		c.e.waiters.blocked.Add(-1)
 		c.e.pause.leave(k)
-	} else {
-		c.e.waiters.leave(k)
-		for _, w := range k.keys {
-			c.e.ks.Unawait(w.db, []byte(w.key))
+	default:
+		c.shown.parked.Store(nil)
+		c.x.timeouts.remove(k)
+		k.end(c, abandoned)
+		if k.state == served { // nobody is there to have the reply
+			k.reply.Rewind(resp.Mark{})
+		} else {
+			c.e.waiters.leave(k)
 		}
+		c.x.recycle(k)
 	}
-	if k.timer != nil {
-		k.timer()
-		c.e.waiters.timed.Add(-1)
-	}
-	return k
 }
 
 // resume looks after a parked command: on its client's goroutine, outside any
@@ -264,63 +271,70 @@ func (x *Executor) resume(k *parked) {
 	x.startTurn()
 	x.keys = x.keys[:0]
 	x.mark = c.w.Mark()
-	switch {
-	case k.why == forItself:
+	switch k.why {
+	case forItself:
 		x.land(k, c)
-	case k.why == forPause:
-		if x.holds(c, k.spec) {
-			x.e.pause.join(k)
-			return
-		}
-		c.unpark()
-		x.again(k, c)
-	case k.outcome.Load() != waitGoesOn:
-		c.unpark()
-		x.giveUp(k, c)
+	case forPause:
+		x.unpause(k, c)
 	default:
-		x.retry(k, c)
+		x.settleWait(k, c)
 	}
 	x.settle()
+	x.sendOut()
 	x.rec.Flush()
 }
 
-// again runs a command from the start, as though it had just come.
-func (x *Executor) again(k *parked, c *Client) {
+// unpause runs a command that was held back, from the start, as though it had
+// just come.
+func (x *Executor) unpause(k *parked, c *Client) {
+	if x.holds(c, k.spec) {
+		x.e.pause.join(k)
+		return
+	}
+	c.unpark()
 	batch := []Pending{{Client: c, Argv: k.argv}}
 	x.prepare(batch)
 	x.runFrom(batch, 0)
 	x.letGo()
 }
 
-// retry runs a blocking command again, since it is its turn.
-func (x *Executor) retry(k *parked, c *Client) {
-	w := &x.e.waiters
-	turns := w.take(k)
-	c.mode &^= modeBlocked
-	x.rerun(&Pending{Client: c, Argv: k.argv, spec: k.spec, count: -1, Done: true}, c)
-	if c.mode&modeBlocked == 0 {
-		c.unpark()
+// settleWait answers a command whose wait for keys has ended.
+func (x *Executor) settleWait(k *parked, c *Client) {
+	k.mu.Lock()
+	state := k.state
+	k.mu.Unlock()
+	switch state {
+	case waiting:
+		return
+	case served:
+		c.w.Take(&k.reply)
+	default:
+		x.giveUp(k, c, state)
 	}
-	w.pass(k, turns)
+	c.parked = nil
+	c.mode &^= modeBlocked
+	c.shown.parked.Store(nil)
+	x.timeouts.remove(k)
+	c.dropReply(x.mark)
+	c.publish(k.spec)
+	x.recycle(k)
 }
 
-// rerun runs a command that had passed the gates.
-func (x *Executor) rerun(p *Pending, c *Client) {
-	defer func() {
-		if r := recover(); r != nil {
-			x.panicked(p, r)
-		}
-	}()
-	x.runLong(p, c)
-}
-
-// giveUp answers a command whose wait was ended.
-func (x *Executor) giveUp(k *parked, c *Client) {
-	x.call.Start(k.spec, k.argv, c.w)
-	if k.outcome.Load() == waitUnblocked {
-		x.fail(c, errUnblocked)
+// giveUp answers a command whose wait was ended before its turn came.
+func (x *Executor) giveUp(k *parked, c *Client, state waitState) {
+	x.e.waiters.leave(k)
+	if state == unblocked {
+		c.w.Error(errUnblocked)
+		x.rec.Error(string(errUnblocked))
 	} else {
 		k.spec.OnTimeout(c.w)
 	}
-	x.after(c, k.spec, k.argv)
+	x.ended(k, k.took, state == unblocked)
+}
+
+// ended counts a command that waited, and tells the slow log when it took long to
+// run: the wait does not count.
+func (x *Executor) ended(k *parked, took int64, failed bool) {
+	x.rec.Ended(k.spec.ID(), took, failed)
+	x.slow(k.spec, k.argv, k.c, took)
 }

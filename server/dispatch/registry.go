@@ -48,11 +48,12 @@ func (r *Registry) Blocked() int { return int(r.e.waiters.blocked.Load()) }
 
 // BlockingKeys returns how many keys parked commands wait for.
 func (r *Registry) BlockingKeys() int {
-	w := &r.e.waiters
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.lines)
+	return int(r.e.waiters.keys.Load())
 }
+
+// BlockingGone returns how many of these keys somebody waits for who wants to know
+// when they are gone.
+func (r *Registry) BlockingGone() int { return int(r.e.waiters.gone.Load()) }
 
 // Timed returns how many parked commands have a timeout.
 func (r *Registry) Timed() int { return int(r.e.waiters.timed.Load()) }
@@ -90,6 +91,9 @@ func (r *Registry) Kill(id int64) bool {
 	if c == nil {
 		return false
 	}
+	if k := c.shown.parked.Load(); k != nil {
+		k.end(c, abandoned) // nothing is taken for it any more
+	}
 	c.conn.Kill()
 	return true
 }
@@ -105,9 +109,9 @@ func (r *Registry) Unblock(id int64, withError bool) bool {
 		return false
 	}
 	if withError {
-		return k.end(waitUnblocked)
+		return k.end(c, unblocked)
 	}
-	return k.end(waitTimedOut)
+	return k.end(c, timedOut)
 }
 
 // Pause is Engine.Pause.
@@ -151,11 +155,11 @@ func (c *Client) flags(m mode) string {
 			b = append(b, letter)
 		}
 	}
-	addr := c.conn.RemoteAddr()
+	addr, k := c.conn.RemoteAddr(), c.shown.parked.Load()
 	add(m&modeMonitor != 0, 'O')
 	add(m&modeSubscribed != 0, 'P')
 	add(m&modeMulti != 0, 'x')
-	add(m&modeBlocked != 0, 'b')
+	add(m&modeBlocked != 0 && (k == nil || k.waits(c)), 'b')
 	add(m&modeDirtyExec != 0, 'd')
 	add(m&modeClosing != 0, 'c')
 	add(len(addr) > 0 && addr[0] == '/', 'U')

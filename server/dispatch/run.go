@@ -22,7 +22,7 @@ func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
 	}
 	x.lockOne(c, p.hash, s.Write != nil)
 	x.tx.Prime(p.Argv[pl.at], p.hash)
-	err := x.invoke(s, c)
+	err := x.invoke(s, &x.call, false)
 	if err != nil {
 		x.fail(c, err)
 	}
@@ -59,24 +59,29 @@ func (x *Executor) lock(c *Client, set db.LockSet, write bool) {
 	x.tx.Begin(c.db, x.now, set, write)
 }
 
-// unlock closes the transaction and gives the shards back.
+// unlock closes the transaction, serves those who waited for what it wrote, and
+// gives the shards back.
 func (x *Executor) unlock() {
 	x.tx.End()
+	x.begun = false
+	if len(x.ready) > 0 {
+		x.serve()
+	}
 	set := x.held
-	x.held, x.begun = 0, false
+	x.held = 0
 	x.ks.Unlock(set)
 }
 
 // invoke calls the handler of a Read or Write command, with the locks of its
 // keys held, and commits what it changed.
-func (x *Executor) invoke(s *command.Spec, c *Client) error {
+func (x *Executor) invoke(s *command.Spec, call *command.Call, inExec bool) error {
 	if s.Write == nil {
-		return s.Read(&x.call, x.tx)
+		return s.Read(call, x.tx)
 	}
 	before := x.tx.Changes()
-	err := s.Write(&x.call, x.tx)
+	err := s.Write(call, x.tx)
 	if x.e.oplog != nil && x.tx.Changes() != before {
-		x.commit(c)
+		x.commit(call, x.tx.DB(), inExec)
 	}
 	return err
 }
@@ -85,9 +90,6 @@ func (x *Executor) invoke(s *command.Spec, c *Client) error {
 func (x *Executor) runLong(p *Pending, c *Client) {
 	s := p.spec
 	x.call.Start(s, p.Argv, c.w)
-	if c.parked != nil {
-		x.call.Resume(nil)
-	}
 	if p.Big != nil {
 		x.lend(p)
 	}
@@ -96,8 +98,11 @@ func (x *Executor) runLong(p *Pending, c *Client) {
 	} else {
 		x.runKeys(p, c, s)
 	}
-	if c.mode&modeBlocked == 0 {
+	switch {
+	case c.mode&modeBlocked == 0:
 		x.after(c, s, p.Argv)
+	case c.parked.why == forKeys:
+		x.waits(c, s, p.Argv)
 	}
 	if x.lent != nil {
 		x.dropBig(p)
@@ -114,6 +119,19 @@ func (x *Executor) after(c *Client, s *command.Spec, argv [][]byte) {
 	}
 	c.dropReply(x.mark)
 	x.count(s, argv, c)
+}
+
+// waits does what follows a command that was parked: MONITOR shows it and it counts
+// as called, but its time is counted when it is answered.
+func (x *Executor) waits(c *Client, s *command.Spec, argv [][]byte) {
+	if x.e.state.Load()&stateMonitor != 0 {
+		x.feed(c, s, argv)
+	}
+	x.rec.Begun(s.ID())
+	took, k := x.tick(nil, false), c.parked
+	k.mu.Lock()
+	k.took += took
+	k.mu.Unlock()
 }
 
 // runControl runs a Control command. The statistics and the client's state so
@@ -137,7 +155,7 @@ func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 	if err != nil {
 		x.fail(c, err)
 	} else if x.e.oplog != nil && (s.Flags&command.Writes != 0 || x.propagates(s)) {
-		x.commit(c)
+		x.commit(&x.call, c.db, false)
 	}
 	if all {
 		x.unlock()
@@ -153,9 +171,9 @@ func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
 	x.prime(p, s)
 	// TOUCH is what such a client says to move the clocks all the same.
 	x.tx.SetTouchless(c.mode&modeNoTouch != 0 && s.Name != "touch")
-	switch err := x.invoke(s, c); {
+	switch err := x.invoke(s, &x.call, false); {
 	case err == nil:
-	case errors.Is(err, command.ErrParked):
+	case isParked(err):
 		c.w.Rewind(x.mark)
 		x.park(p, c, s)
 	default:
@@ -206,21 +224,24 @@ func (x *Executor) willLock(p *Pending) {
 	}
 }
 
+// isParked reports whether err is what Call.Wait returns.
+func isParked(err error) bool { return err == command.ErrParked || errors.Is(err, command.ErrParked) }
+
 // fail takes back what the command replied so far and answers an error.
 func (x *Executor) fail(c *Client, err error) {
 	x.failAt(c, x.mark, err)
 }
 
 func (x *Executor) failAt(c *Client, m resp.Mark, err error) {
-	text := x.errorText(err)
+	text := x.errorText(err, x.call.Spec)
 	c.w.Rewind(m)
 	c.w.Error(text)
 	x.rec.Error(string(text))
 	x.failed = true
 }
 
-// errorText is the reply for an error of a handler.
-func (x *Executor) errorText(err error) resp.Error {
+// errorText is the reply for an error of a command's handler.
+func (x *Executor) errorText(err error, s *command.Spec) resp.Error {
 	if text, ok := err.(resp.Error); ok {
 		return text
 	}
@@ -236,7 +257,7 @@ func (x *Executor) errorText(err error) resp.Error {
 	if errors.As(err, &text) {
 		return text
 	}
-	x.e.log(fmt.Sprintf("BUG: command %s: error without a reply: %v", x.call.Spec.FullName(), err))
-	invariants.Assert(false, "command %s: error without a reply: %v", x.call.Spec.FullName(), err)
+	x.e.log(fmt.Sprintf("BUG: command %s: error without a reply: %v", s.FullName(), err))
+	invariants.Assert(false, "command %s: error without a reply: %v", s.FullName(), err)
 	return errInternal
 }

@@ -74,7 +74,7 @@ func (h *Host) clientFacts(c *admin.ClientFacts) {
 	clients := h.Engine.Clients()
 	*c = admin.ClientFacts{
 		Connected: int64(clients.Len()), Max: h.Config.Int("maxclients"), Blocked: int64(clients.Blocked()),
-		BlockingKeys: int64(clients.BlockingKeys()), TimeoutTable: int64(clients.Timed()),
+		BlockingKeys: int64(clients.BlockingKeys()), BlockingGone: int64(clients.BlockingGone()), TimeoutTable: int64(clients.Timed()),
 		Memory: h.Network.ClientMemory(),
 	}
 	for _, n := range h.Network.WorkerClients() {

@@ -10,8 +10,18 @@ const pending = 128
 type call struct {
 	id     int32
 	failed bool
+	part   part
 	nanos  int64
 }
+
+// part says what of an execution is counted.
+type part uint8
+
+const (
+	all   part = iota
+	begin      // it was called
+	end        // it took some time
+)
 
 // Recorder counts for one goroutine. Only its owner may call its methods and
 // change Counters.
@@ -38,6 +48,20 @@ func (r *Recorder) Command(id int, nanos int64, failed bool) {
 	r.n++
 	r.Commands++
 	r.CommandNanos += nanos
+}
+
+// Begun counts an execution of a command that is not over yet: it waits. Ended
+// counts the rest when it is, with the time it took without the wait.
+func (r *Recorder) Begun(id int) {
+	r.Command(id, 0, false)
+	r.calls[r.n-1].part = begin
+}
+
+// Ended is described at Begun.
+func (r *Recorder) Ended(id int, nanos int64, failed bool) {
+	r.Command(id, nanos, failed)
+	r.calls[r.n-1].part = end
+	r.Commands--
 }
 
 // Rejected counts a call of a command that was refused before it ran.
@@ -76,12 +100,14 @@ func (r *Recorder) Flush() {
 
 func (t *totals) count(c *call, track bool) {
 	cmd := &t.commands[c.id]
-	cmd.Calls++
+	if c.part != end {
+		cmd.Calls++
+	}
 	cmd.Nanos += c.nanos
 	if c.failed {
 		cmd.Failed++
 	}
-	if track {
+	if track && c.part != begin {
 		t.histogram(int(c.id)).Add(c.nanos)
 	}
 }

@@ -128,6 +128,7 @@ func (e *Env) Advance(d db.Millis) {
 // settle runs what was posted to connections, and what is posted meanwhile.
 func (e *Env) settle() {
 	e.Engine.WaitAside()
+	e.exec.Expire()
 	for {
 		e.mu.Lock()
 		posted := e.posted

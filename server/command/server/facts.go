@@ -55,6 +55,7 @@ type ClientFacts struct {
 	Blocked       int64
 	TimeoutTable  int64 // parked with a timeout
 	BlockingKeys  int64 // keys that clients wait for
+	BlockingGone  int64 // those whose deletion somebody waits for
 	CurrentThread int   // of the client that asks
 	PerThread     []int64
 	Memory        int64 // of all connections

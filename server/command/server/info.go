@@ -203,7 +203,7 @@ func (r *report) clients() {
 	r.num("tracking_clients", 0)
 	r.num("clients_in_timeout_table", c.TimeoutTable)
 	r.num("total_blocking_keys", c.BlockingKeys)
-	r.num("total_blocking_keys_on_nokey", 0)
+	r.num("total_blocking_keys_on_nokey", c.BlockingGone)
 	r.num("current_client_thread", int64(r.s.Info().Worker))
 	for i, n := range c.PerThread {
 		r.num("thread_"+strconv.Itoa(i)+"_clients", n)
