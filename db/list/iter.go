@@ -68,16 +68,22 @@ type Reverse struct {
 
 // From makes the iterator stand behind element i of l.
 func (it *Reverse) From(l *List, i int) {
+	if l.o != nil || i < 0 {
+		it.FromObject(l.o, i)
+		return
+	}
+	it.way.o = nil
+	it.load(l.p, listpack.Header)
+	it.n = i + 1
+}
+
+// FromObject makes the iterator stand behind element i of o.
+func (it *Reverse) FromObject(o *Object, i int) {
 	it.way.o, it.n = nil, 0
-	switch {
-	case i < 0:
-	case l.o != nil:
-		b, k := it.way.begin(l.o, i)
+	if i >= 0 {
+		b, k := it.way.begin(o, i)
 		it.load(b.buf[:b.end], int(b.start))
 		it.n = k + 1
-	default:
-		it.load(l.p, listpack.Header)
-		it.n = i + 1
 	}
 }
 

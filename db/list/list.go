@@ -275,6 +275,27 @@ func (l *List) Insert(i int, s []byte) error {
 	return l.keep(fresh)
 }
 
+// Own prepares the list for Delete, which then does not fail. Only
+// db.ErrOutOfMemory; then nothing has changed.
+func (l *List) Own() error {
+	if l.p == nil {
+		return nil
+	}
+	return l.splice(0, 0, 0, 0)
+}
+
+// Trim removes all elements but those from..to (exclusive). Only
+// db.ErrOutOfMemory; then nothing has changed.
+func (l *List) Trim(from, to int) error {
+	if err := l.Own(); err != nil {
+		return err
+	}
+	if err := l.Delete(to, l.Len()-to); err != nil {
+		return err
+	}
+	return l.Delete(0, from)
+}
+
 // Delete removes n elements from i on. Only db.ErrOutOfMemory; then nothing has
 // changed.
 func (l *List) Delete(i, n int) error {
@@ -309,7 +330,7 @@ func (l *List) Rotate(front bool) error {
 		return l.shrink()
 	}
 	at := l.offset(i)
-	if err := l.splice(0, 0, 0, 0); err != nil { // makes it our own
+	if err := l.Own(); err != nil {
 		return err
 	}
 	var tmp [packedBytes]byte

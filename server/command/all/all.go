@@ -8,6 +8,7 @@ import (
 	"heddle/server/command/generic"
 	hashes "heddle/server/command/hash"
 	"heddle/server/command/hyperloglog"
+	lists "heddle/server/command/list"
 	"heddle/server/command/pubsub"
 	admin "heddle/server/command/server"
 	str "heddle/server/command/string"
@@ -32,6 +33,7 @@ func Families(d Deps) []command.Family {
 		bitmap.Family(d.MaxBulk),
 		hashes.Family(),
 		hyperloglog.Family(),
+		lists.Family(),
 		pubsub.Family(),
 		admin.Family(d.Server),
 	}
