@@ -3,6 +3,7 @@ package zset
 import (
 	"bytes"
 
+	"heddle/db/listpack"
 	"heddle/db/zset/tree"
 )
 
@@ -38,8 +39,8 @@ func (z *ZSet) ByScore(r ScoreRange) (from, to int) {
 		}
 		from, to = z.o.tree.Rank(low), z.o.tree.Rank(high)
 	default:
-		from = countWhile(z.p, func(x *pair) bool { return r.under(readScore(x.score)) })
-		to = countWhile(z.p, func(x *pair) bool { return r.within(readScore(x.score)) })
+		from = countWhile(z.p, func(x pair) bool { return r.under(readScore(x.score)) })
+		to = countWhile(z.p, func(x pair) bool { return r.within(readScore(x.score)) })
 	}
 	if from >= to {
 		return 0, 0
@@ -118,9 +119,9 @@ func (z *ZSet) ByLex(r LexRange, rev bool) (from, to int) {
 		return 0, 0
 	}
 	if rev {
-		return r.runBack(z.p, n)
+		return r.runBack(z.p)
 	}
-	from = countWhile(z.p, func(x *pair) bool { return r.under(x.compare) })
+	from = countWhile(z.p, func(x pair) bool { return r.under(x.compare) })
 	to = from
 	for at := offsetOf(z.p, from); at < len(z.p); to++ {
 		x := pairAt(z.p, at)
@@ -133,26 +134,23 @@ func (z *ZSet) ByLex(r LexRange, rev bool) (from, to int) {
 }
 
 // compare compares the member with another.
-func (x *pair) compare(with []byte) int { return compare(x.member, with) }
+func (x pair) compare(with []byte) int { return compare(x.member, with) }
 
-// runBack is ByLex backwards in a packed set of n members.
-func (r *LexRange) runBack(p []byte, n int) (from, to int) {
-	rank := n
-	from, to = n, 0
-	pairsBack(p, 0, n, func(x *pair) bool {
-		rank--
-		if to == 0 {
-			if !r.within(x.compare) {
-				return true
-			}
-			to = rank + 1
-		}
+// runBack is ByLex backwards in a packed set: of the runs of members that are
+// not below, the part up to the last that is not above either, which must be in it.
+func (r *LexRange) runBack(p []byte) (from, to int) {
+	run := 0 // where the present run of members that are not below begins
+	rank := 0
+	for at := listpack.Header; at < len(p); rank++ {
+		x := pairAt(p, at)
 		if r.under(x.compare) {
-			return false
+			run = rank + 1
 		}
-		from = rank
-		return true
-	})
+		if r.within(x.compare) {
+			from, to = run, rank+1
+		}
+		at = x.next()
+	}
 	if from >= to {
 		return 0, 0
 	}

@@ -97,23 +97,6 @@ func (o *Object) forget(member []byte) {
 	}
 }
 
-// Each calls fn with the members of rank from to before to, backwards if rev is
-// set, until it returns false.
-func (o *Object) Each(from, to int, rev bool, fn func(member []byte, score float64) bool) {
-	if from >= to {
-		return
-	}
-	if rev {
-		for c := o.tree.Seek(to - 1); from < to && fn(c.Member(), c.Score()); to-- {
-			c.Prev()
-		}
-		return
-	}
-	for c := o.tree.Seek(from); from < to && fn(c.Member(), c.Score()); from++ {
-		c.Next()
-	}
-}
-
 // NextDeadline returns when the first member is due, 0 if none ever is.
 func (o *Object) NextDeadline() db.Millis { return o.deadlines.Next() }
 

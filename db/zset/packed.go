@@ -53,48 +53,13 @@ func rankOf(p []byte, at int) (n int) {
 func offsetOf(p []byte, rank int) int { return listpack.Skip(p, listpack.Header, 2*rank) }
 
 // countWhile returns how many pairs from the first on satisfy cond.
-func countWhile(p []byte, cond func(x *pair) bool) (n int) {
+func countWhile(p []byte, cond func(x pair) bool) (n int) {
 	for at := listpack.Header; at < len(p); n++ {
 		x := pairAt(p, at)
-		if !cond(&x) {
+		if !cond(x) {
 			break
 		}
 		at = x.next()
 	}
 	return n
-}
-
-// walk calls fn with the pairs of rank from to before to, until it returns false.
-func walk(p []byte, from, to int, fn func(member []byte, score float64) bool) {
-	var buf listpack.Scratch
-	for at := offsetOf(p, from); from < to; from++ {
-		x := pairAt(p, at)
-		if !fn(x.member.Bytes(&buf), readScore(x.score)) {
-			return
-		}
-		at = x.next()
-	}
-}
-
-// walkBack is walk from the last to the first.
-func walkBack(p []byte, from, to int, fn func(member []byte, score float64) bool) {
-	var buf listpack.Scratch
-	pairsBack(p, from, to, func(x *pair) bool { return fn(x.member.Bytes(&buf), readScore(x.score)) })
-}
-
-// pairsBack calls fn with the pairs of rank from to before to, the last first, until it
-// returns false.
-func pairsBack(p []byte, from, to int, fn func(x *pair) bool) {
-	var room [512]uint16
-	all := room[:0]
-	for at, i := offsetOf(p, from), from; i < to; i++ {
-		all = append(all, uint16(at))
-		at = listpack.Next(p, listpack.Next(p, at))
-	}
-	for i := len(all) - 1; i >= 0; i-- {
-		x := pairAt(p, int(all[i]))
-		if !fn(&x) {
-			return
-		}
-	}
 }

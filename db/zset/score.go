@@ -33,8 +33,8 @@ type scoreText [9]byte
 
 // setScore makes v the entry of a score.
 func setScore(v *listpack.Value, text *scoreText, s float64) {
-	if n := int64(s); float64(n) == s && n != math.MaxInt64 && (n != 0 || !math.Signbit(s)) {
-		v.SetInt(n)
+	if n := int64(s); float64(n) == s && n != math.MaxInt64 {
+		v.SetInt(n) // as in Redis, -0 becomes 0
 		return
 	}
 	if n := fraction(text, s); n > 0 {

@@ -27,8 +27,18 @@ func (z *ZSet) Put(score float64) error {
 		l := z.tx.Limits()
 		z.o.asList = z.fits(l, z.o.Len()+1)
 	}
+	if z.o.asList {
+		score += 0 // -0 becomes 0, as where it is packed
+	}
 	z.o.Set(z.member, score)
 	return nil
+}
+
+// Remove removes a member and reports whether it was there. ErrOutOfMemory changes
+// nothing.
+func (z *ZSet) Remove(member []byte) (bool, error) {
+	_, found := z.Find(member)
+	return found, z.Drop()
 }
 
 // fits reports whether n members, the one looked for among them, may be in a listpack
@@ -109,11 +119,9 @@ func (z *ZSet) repack(score float64, s *listpack.Value) error {
 func (z *ZSet) unpack(asList bool) error {
 	o := NewObject()
 	o.asList = asList
-	if z.p != nil {
-		walk(z.p, 0, z.Len(), func(member []byte, score float64) bool {
-			o.Set(member, score)
-			return true
-		})
+	var it Iter
+	for it.Start(z, 0, z.Len(), false); it.Next(); {
+		o.Set(it.Member(), it.Score())
 	}
 	if err := z.tx.PutObject(z.key, db.TypeZSet, o, db.KeepExpiry); err != nil {
 		return err
@@ -168,11 +176,9 @@ func (z *ZSet) DropRange(from, to int, fn func(member []byte, score float64)) er
 		})
 		return nil
 	}
-	if fn != nil {
-		walk(z.p, from, to, func(member []byte, score float64) bool {
-			fn(member, score)
-			return true
-		})
+	var it Iter
+	for it.Start(z, from, to, false); fn != nil && it.Next(); {
+		fn(it.Member(), it.Score())
 	}
 	at := offsetOf(z.p, from)
 	return z.cut(at, listpack.Skip(z.p, at, 2*(to-from)), to-from)
@@ -182,14 +188,7 @@ func (z *ZSet) DropRange(from, to int, fn func(member []byte, score float64)) er
 // takes o over, and packs it if Redis' limits let it be a listpack. o must not be empty.
 func Store(tx db.Txn, key []byte, o *Object) error {
 	l := tx.Limits()
-	o.asList = int64(o.Len()) <= l.ZSetEntries
-	if o.asList {
-		o.Each(0, o.Len(), false, func(member []byte, _ float64) bool {
-			o.asList = int64(len(member)) <= l.ZSetValue
-			return o.asList
-		})
-	}
-	if o.asList {
+	if o.asList = int64(o.Len()) <= l.ZSetEntries && o.longest() <= l.ZSetValue; o.asList {
 		if p := o.pack(); p != nil {
 			return tx.PutPacked(key, db.TypeZSet, db.Listpack, p, db.NoExpiry)
 		}
@@ -197,17 +196,24 @@ func Store(tx db.Txn, key []byte, o *Object) error {
 	return tx.PutObject(key, db.TypeZSet, o, db.NoExpiry)
 }
 
+// longest returns the length of the longest member.
+func (o *Object) longest() (n int64) {
+	for c := o.tree.Seek(0); c.Valid(); c.Next() {
+		n = max(n, int64(len(c.Member())))
+	}
+	return n
+}
+
 // pack returns the packed form, nil if that is too long.
 func (o *Object) pack() []byte {
 	p := make([]byte, listpack.Header, 512)
 	listpack.SetCount(p, min(o.Len(), listpack.MaxCount))
-	o.Each(0, o.Len(), false, func(member []byte, score float64) bool {
+	for c := o.tree.Seek(0); c.Valid() && len(p) <= db.PackedMax; c.Next() {
 		var text scoreText
 		var s listpack.Value
-		setScore(&s, &text, score)
-		p = s.Append(listpack.Append(p, member))
-		return len(p) <= db.PackedMax
-	})
+		setScore(&s, &text, c.Score())
+		p = s.Append(listpack.Append(p, c.Member()))
+	}
 	if len(p) > db.PackedMax {
 		return nil
 	}
@@ -222,9 +228,9 @@ func (z *ZSet) Deadline(member []byte) (db.Millis, bool) {
 	return z.o.deadlines.Get(member)
 }
 
-// SetDeadline says when the member last looked for, which Find must have found, expires.
-// ErrOutOfMemory changes nothing.
-func (z *ZSet) SetDeadline(at db.Millis) error {
+// SetDeadline says when a member, which must be there, expires. ErrOutOfMemory changes
+// nothing.
+func (z *ZSet) SetDeadline(member []byte, at db.Millis) error {
 	if z.o == nil {
 		if err := z.unpack(true); err != nil {
 			return err
@@ -233,7 +239,7 @@ func (z *ZSet) SetDeadline(at db.Millis) error {
 	if z.o.deadlines == nil {
 		z.o.deadlines = members.NewDeadlines()
 	}
-	z.o.deadlines.Set(z.member, at)
+	z.o.deadlines.Set(member, at)
 	return nil
 }
 

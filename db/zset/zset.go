@@ -19,6 +19,7 @@
 package zset
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -71,6 +72,9 @@ func Of(c *db.Coll, now db.Millis) ZSet {
 	return ZSet{o: c.Object.(*Object).alive(now)}
 }
 
+// Computed returns a handle to an Object that is under no key, to be read.
+func Computed(o *Object) ZSet { return ZSet{o: o} }
+
 // Write returns the sorted set at key to be changed; Put makes it if it is absent.
 // ErrWrongType, ErrOutOfMemory.
 func Write(tx db.Txn, key []byte) (ZSet, error) {
@@ -120,6 +124,12 @@ func (z *ZSet) Find(member []byte) (score float64, found bool) {
 	return z.old, z.found
 }
 
+// Has reports whether a member is there.
+func (z *ZSet) Has(member []byte) bool {
+	_, found := z.Find(member)
+	return found
+}
+
 // Rank returns how many members come before the given one, and its score.
 func (z *ZSet) Rank(member []byte) (rank int, score float64, found bool) {
 	score, found = z.Find(member)
@@ -135,15 +145,11 @@ func (z *ZSet) Rank(member []byte) (rank int, score float64, found bool) {
 // Each calls fn with the members of rank from to before to, from the last if rev is
 // set, until it returns false. fn must keep nothing of member.
 func (z *ZSet) Each(from, to int, rev bool, fn func(member []byte, score float64) bool) {
-	from, to = max(from, 0), min(to, z.Len())
-	switch {
-	case from >= to:
-	case z.o != nil:
-		z.o.Each(from, to, rev, fn)
-	case rev:
-		walkBack(z.p, from, to, fn)
-	default:
-		walk(z.p, from, to, fn)
+	var it Iter
+	for it.Start(z, from, to, rev); it.Next(); {
+		if !fn(it.Member(), it.Score()) {
+			return
+		}
 	}
 }
 
@@ -151,7 +157,7 @@ func (z *ZSet) Each(from, to int, rev bool, fn func(member []byte, score float64
 // and returns the cursor to go on with, 0 at the end. What Redis would keep in a
 // listpack is visited at once.
 func (z *ZSet) Scan(cursor uint64, count int, fn func(member []byte, score float64)) uint64 {
-	if z.o != nil && !z.o.asList {
+	if !z.IsListpack() && z.o != nil {
 		return z.o.table.Scan(cursor, count, func(member, word []byte) { fn(member, wordScore(word)) })
 	}
 	z.Each(0, z.Len(), false, func(member []byte, score float64) bool {
@@ -163,6 +169,17 @@ func (z *ZSet) Scan(cursor uint64, count int, fn func(member []byte, score float
 
 // Random returns the rank of a random member. The set must not be empty.
 func (z *ZSet) Random(v db.View) int { return int(v.Rand() % uint64(z.Len())) }
+
+// Keep returns the set as it is now, to be read after the command, without locks.
+func (z *ZSet) Keep() ZSet {
+	if z.o != nil {
+		return ZSet{o: z.o.clone()}
+	}
+	return ZSet{p: bytes.Clone(z.p)}
+}
+
+// IsListpack reports whether Redis would keep the set in a listpack.
+func (z *ZSet) IsListpack() bool { return z.p != nil || z.o != nil && z.o.asList }
 
 // Large returns the Object that the set is in, nil if it is packed or absent.
 func (z *ZSet) Large() *Object { return z.o }
@@ -204,12 +221,12 @@ func (o *Object) Check() error {
 	if o.table.Len() != o.tree.Len() {
 		return fmt.Errorf("zset: %d members, but %d in order", o.table.Len(), o.tree.Len())
 	}
-	var err error
-	o.Each(0, o.Len(), false, func(member []byte, score float64) bool {
-		if s, found := o.Score(member); !found || math.Float64bits(s) != math.Float64bits(score) {
-			err = fmt.Errorf("zset: %.40q has score %v in order, but %v (%v)", member, score, s, found)
+	var it Iter
+	z := Computed(o)
+	for it.Start(&z, 0, z.Len(), false); it.Next(); {
+		if s, found := o.Score(it.Member()); !found || math.Float64bits(s) != math.Float64bits(it.Score()) {
+			return fmt.Errorf("zset: %.40q has score %v in order, but %v (%v)", it.Member(), it.Score(), s, found)
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }

@@ -1,0 +1,116 @@
+package sortedset
+
+import (
+	"heddle/db"
+	"heddle/db/zset"
+	"heddle/resp"
+)
+
+// streamFrom is the number of elements from which on a reply from a large sorted set is
+// made while it is sent, out of a clone.
+const streamFrom = 1000
+
+// openRange writes the header of n elements, with or without scores.
+func openRange(w *resp.Writer, n int64, scores bool) {
+	if scores {
+		w.Pairs(int(n))
+		return
+	}
+	w.Array(int(n))
+}
+
+// replyElement writes one of them, at which it stands.
+func replyElement(w *resp.Writer, z *zset.ZSet, it *zset.Iter, scores bool) {
+	if scores {
+		w.Pair()
+	}
+	replyMember(w, z, it.Member())
+	if scores {
+		w.Double(it.Score())
+	}
+}
+
+// replyRange writes the members of rank from to before to, backwards if rev is set.
+func replyRange(w *resp.Writer, z *zset.ZSet, from, to int, rev, scores bool) {
+	openRange(w, int64(to-from), scores)
+	if o := z.Large(); o != nil && to-from > streamFrom {
+		w.Stream(&rangeStream{z: z.Keep(), from: from, to: to, rev: rev, scores: scores})
+		return
+	}
+	replyMembers(w, z, from, to, rev, scores)
+}
+
+// replyMembers is replyRange without the header, and never streams.
+func replyMembers(w *resp.Writer, z *zset.ZSet, from, to int, rev, scores bool) {
+	var it zset.Iter
+	for it.Start(z, from, to, rev); it.Next(); {
+		replyElement(w, z, &it, scores)
+	}
+}
+
+// rangeStream is the rest of a long range.
+type rangeStream struct {
+	z           zset.ZSet
+	from, to    int
+	rev, scores bool
+}
+
+// Next writes some more elements.
+func (s *rangeStream) Next(w *resp.Writer) bool {
+	limit, n := w.Len()+resp.StreamPiece, 0
+	var it zset.Iter
+	for it.Start(&s.z, s.from, s.to, s.rev); w.Len() < limit && it.Next(); n++ {
+		replyElement(w, &s.z, &it, s.scores)
+	}
+	if s.rev {
+		s.to -= n
+	} else {
+		s.from += n
+	}
+	return s.from < s.to
+}
+
+// Release lets go of the clone.
+func (s *rangeStream) Release() { s.z = zset.ZSet{} }
+
+// replyAny writes count members drawn one by one, so that some may come twice.
+func replyAny(w *resp.Writer, v db.View, z *zset.ZSet, count int64, scores bool) {
+	openRange(w, count, scores)
+	if count > streamFrom {
+		w.Stream(&randomStream{z: z.Keep(), left: count, scores: scores, state: v.Rand()})
+		return
+	}
+	for ; count > 0; count-- {
+		at := z.Random(v)
+		replyMembers(w, z, at, at+1, false, scores)
+	}
+}
+
+// randomStream is the rest of many random members.
+type randomStream struct {
+	z      zset.ZSet
+	left   int64
+	scores bool
+	state  uint64 // of splitmix64, since the numbers of the command are gone by then
+}
+
+func (s *randomStream) rand() uint64 {
+	s.state += 0x9e3779b97f4a7c15
+	x := s.state
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Next writes some more elements.
+func (s *randomStream) Next(w *resp.Writer) bool {
+	limit := w.Len() + resp.StreamPiece
+	for ; s.left > 0 && w.Len() < limit; s.left-- {
+		at := int(s.rand() % uint64(s.z.Len()))
+		replyMembers(w, &s.z, at, at+1, false, s.scores)
+	}
+	return s.left > 0
+}
+
+// Release lets go of the clone.
+func (s *randomStream) Release() { s.z = zset.ZSet{} }
