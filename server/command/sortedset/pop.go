@@ -190,9 +190,14 @@ func zmpop(c *command.Call, tx db.Txn) error {
 }
 
 func bzmpop(c *command.Call, tx db.Txn) error {
-	timeout := c.Args.Timeout(tx.Now())
+	c.Args.Skip(1)
 	m := readMulti(&c.Args)
 	if err := c.Args.Done(); err != nil {
+		return err
+	}
+	first := command.NewArgs(c.Args.Argv()) // a wrong timeout is the last to be told
+	timeout := first.Timeout(tx.Now())
+	if err := first.Err(); err != nil {
 		return err
 	}
 	done, err := m.pop(c, tx)
