@@ -11,6 +11,8 @@ import (
 	lists "heddle/server/command/list"
 	"heddle/server/command/pubsub"
 	admin "heddle/server/command/server"
+	sets "heddle/server/command/set"
+	"heddle/server/command/sortedset"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
 )
@@ -33,8 +35,10 @@ func Families(d Deps) []command.Family {
 		bitmap.Family(d.MaxBulk),
 		hashes.Family(),
 		hyperloglog.Family(),
+		sets.Family(),
 		lists.Family(),
 		pubsub.Family(),
+		sortedset.Family(),
 		admin.Family(d.Server),
 	}
 }
