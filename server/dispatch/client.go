@@ -27,7 +27,8 @@ type Client struct {
 	watching bool
 
 	parked *parked
-	names  int64 // bytes of long names
+	watch  *monitorQueue // what MONITOR shows; nil: it never said it
+	names  int64         // bytes of long names
 
 	sub  *pubsub.Subscriber // nil: it never subscribed
 	late []byte             // messages that wait for the end of EXEC

@@ -42,6 +42,12 @@ type keyRef struct {
 // with large replies does not pile them all up.
 const replyBound = 1 << 20
 
+// turnBound is for how long, in nanoseconds, one client's commands may run in a
+// batch before the rest of them is left for the next one, so that a pipeline of slow
+// commands does not keep all others waiting. It is looked at when the clock is read
+// anyway: behind every command that is not quick, and behind sharedRun quick ones.
+const turnBound = 1_000_000
+
 // sharedRun is how many quick commands of a kind share a clock reading.
 const sharedRun = 16
 
@@ -64,6 +70,10 @@ type Executor struct {
 	wallNext int64     // when, by the monotonic clock, that is looked at again
 	start    int64     // when the command began, by the monotonic clock
 
+	turn struct { // whose commands run, and since when
+		client *Client
+		since  int64
+	}
 	run struct { // quick commands whose time is not read yet
 		id, n, failed int
 		share         bool // runs may share readings
@@ -82,8 +92,9 @@ type Executor struct {
 
 	again    command.Call // of commands that were parked
 	ready    []*line      // whose keys were written by the running command
-	posts    []outgoing   // for when the batch is done
-	timeouts timeouts     // of clients that are parked
+	serving  bool
+	posts    []outgoing // for when the batch is done
+	timeouts timeouts   // of clients that are parked
 	spare    []*parked
 
 	argv    [][]byte  // of the queued commands, while EXEC runs them
@@ -161,6 +172,7 @@ func (x *Executor) startTurn() {
 		x.wallBase, x.wallNext = x.e.clock.Wall()-x.start, x.start+wallEvery
 	}
 	x.setNow()
+	x.turn.client = nil
 	x.run.share = x.mayShare()
 	x.alone = x.e.busy.Load() == 1
 }
@@ -275,7 +287,13 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 		x.fetchRecord(batch, next+recordAhead)
 		p := &batch[next]
 		c := p.Client
-		if c.mode&(modeBlocked|modeClosing|modeGone) != 0 || c.w.Len() >= replyBound && p.Big == nil {
+		if c != x.turn.client {
+			x.turn.client, x.turn.since = c, x.start
+		}
+		switch {
+		case c.mode&(modeBlocked|modeClosing|modeGone) != 0, c.w.Len() >= replyBound && p.Big == nil:
+			continue
+		case x.start-x.turn.since > turnBound:
 			continue
 		}
 		p.Done = true
@@ -319,21 +337,17 @@ func (x *Executor) execute(p *Pending, c *Client) {
 func (x *Executor) panicked(p *Pending, r any) {
 	c := p.Client
 	text := x.panicText(r, p.Argv, c)
+	x.append() // of the commands that an EXEC had run before
 	if x.begun {
 		x.begun = false
 		x.tx.SetTouchless(false)
 		x.tx.Abort()
 	}
-	x.letGo()
-	if x.held != 0 {
-		set := x.held
-		x.held = 0
-		x.ks.Unlock(set)
-	}
+	x.held, x.kept = x.held|x.kept, 0
+	x.giveBack()
 	if x.lent != nil {
 		x.dropBig(p)
 	}
-	x.effects = x.effects[:0]
 	if c.mode&modeExec != 0 {
 		c.mode &^= modeExec
 		c.discard()

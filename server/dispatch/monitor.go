@@ -48,11 +48,51 @@ func (x *Executor) feed(c *Client, s *command.Spec, argv [][]byte) {
 	}
 	line := x.monitorLine(c, argv)
 	for _, m := range x.e.monitors.all() {
-		m.conn.Post(func() {
-			if m.mode&modeMonitor != 0 {
-				m.w.Raw(line)
-			}
-		})
+		m.watch.add(m, line)
+	}
+}
+
+// monitorBound is how many bytes may wait for a monitor's worker to fetch them. It
+// is there before long, and then client-output-buffer-limit counts; but one that
+// stands still (DEBUG SLEEP) would let them pile up without limit.
+const monitorBound = 64 << 20
+
+// monitorQueue is what a monitor is to be shown and its worker did not fetch yet.
+// One mail is under way while there is any.
+type monitorQueue struct {
+	mu    sync.Mutex
+	lines []byte
+	spare []byte // the worker's
+}
+
+// add queues a line. A monitor that has too many is closed.
+func (q *monitorQueue) add(m *Client, line []byte) {
+	q.mu.Lock()
+	first, over := len(q.lines) == 0, len(q.lines)+len(line) > monitorBound
+	if !over {
+		q.lines = append(q.lines, line...)
+	}
+	q.mu.Unlock()
+	switch {
+	case over:
+		m.conn.Kill()
+	case first:
+		m.conn.Post(m.fetchLines)
+	}
+}
+
+// fetchLines sends a monitor what was queued, on its goroutine.
+func (c *Client) fetchLines() {
+	q := c.watch
+	q.mu.Lock()
+	lines := q.lines
+	q.lines = q.spare[:0]
+	q.mu.Unlock()
+	if c.mode&modeMonitor != 0 {
+		c.w.Raw(lines)
+	}
+	if q.spare = lines; cap(lines) > keptArgs {
+		q.spare = nil
 	}
 }
 

@@ -154,12 +154,35 @@ func (x *Executor) runQueue(c *Client) {
 	c.mode |= modeExec
 	x.tx.SetTouchless(c.mode&modeNoTouch != 0)
 	c.w.Array(len(x.queued))
-	for i := range x.queued {
-		x.runQueued(&x.queued[i], c)
+	for i := 0; i < len(x.queued); {
+		i = x.runQueueFrom(i, c)
 	}
 	x.tx.SetTouchless(false)
 	c.mode &^= modeExec
 	x.append()
+}
+
+// runQueueFrom runs the queue from the i-th command on. It returns early, behind the
+// command at fault, when a handler panics: that one answers an error, like any other
+// that fails.
+func (x *Executor) runQueueFrom(i int, c *Client) (next int) {
+	next = i
+	var m resp.Mark
+	defer func() {
+		if r := recover(); r != nil {
+			p := &x.queued[next]
+			x.failAt(c, m, x.panicText(r, p.Argv, c))
+			x.settle()
+			x.tick(p.spec, true)
+			x.failed = false
+			next++
+		}
+	}()
+	for ; next < len(x.queued); next++ {
+		m = c.w.Mark()
+		x.runQueued(&x.queued[next], c, m)
+	}
+	return next
 }
 
 // expand makes the queue ready to run, touches the memory of its keys and
@@ -196,8 +219,8 @@ func (x *Executor) expand(c *Client) db.LockSet {
 
 // runQueued runs one command of the queue. What would wait answers at once as
 // though its time was up.
-func (x *Executor) runQueued(p *Pending, c *Client) {
-	s, m := p.spec, c.w.Mark()
+func (x *Executor) runQueued(p *Pending, c *Client, m resp.Mark) {
+	s := p.spec
 	if !x.plans[s.ID()].quick {
 		x.settle()
 	}

@@ -38,9 +38,9 @@ func (x *Executor) commit(call *command.Call, db int, inExec bool) {
 
 // append hands the collected effects to the oplog.
 func (x *Executor) append() {
-	if len(x.effects) > 0 {
-		x.e.oplog.Append(x.effects)
-		x.effects = x.effects[:0]
+	if group := x.effects; len(group) > 0 {
+		x.effects = group[:0]
+		x.e.oplog.Append(group)
 	}
 }
 

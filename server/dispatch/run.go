@@ -64,6 +64,11 @@ func (x *Executor) lock(c *Client, set db.LockSet, write bool) {
 func (x *Executor) unlock() {
 	x.tx.End()
 	x.begun = false
+	x.giveBack()
+}
+
+// giveBack serves those who waited for what was written, and unlocks.
+func (x *Executor) giveBack() {
 	if len(x.ready) > 0 {
 		x.serve()
 	}

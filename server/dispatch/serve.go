@@ -63,9 +63,13 @@ func (x *Executor) enqueue(l *line) {
 // shards in x.held locked: those of the keys are among them, and different ones
 // may be afterwards. The clock of the running command stands still meanwhile.
 func (x *Executor) serve() {
+	if x.serving { // it panicked
+		x.ready = nil
+		return
+	}
+	x.serving = true
 	for i := 0; i < len(x.ready); i++ {
 		l := x.ready[i]
-		x.ready[i] = nil
 		x.reach(db.LockSet(1) << uint(x.ks.ShardOf(l.hash)))
 		if l = x.e.waiters.current(l); l == nil {
 			continue
@@ -75,6 +79,8 @@ func (x *Executor) serve() {
 		}
 		x.serveLine(l)
 	}
+	x.serving = false
+	clear(x.ready)
 	if x.ready = x.ready[:0]; cap(x.ready) > keptScratch {
 		x.ready = nil
 	}
@@ -166,7 +172,6 @@ func (x *Executor) runAgain(k *parked, key []byte) (done, failed bool) {
 		if r := recover(); r != nil {
 			x.tx.SetTouchless(false)
 			x.tx.Abort()
-			x.effects = x.effects[:0]
 			x.reject(k, x.panicText(r, k.argv, k.c))
 			done, failed = true, true
 		}

@@ -154,6 +154,9 @@ func (c *Client) setMode(m mode, on bool) {
 func (c *Client) Monitor() {
 	if c.mode&modeMonitor == 0 {
 		c.mode |= modeMonitor
+		if c.watch == nil {
+			c.watch = new(monitorQueue)
+		}
 		c.e.monitors.add(c)
 	}
 }
