@@ -105,17 +105,24 @@ func (l *List) offset(i int) int {
 	return l.seen
 }
 
-// Lasting reports whether what Bytes returns of an element of a large list stays
-// as it is for ever, so that a reply need not copy it: long ones stand in memory
-// of their own.
-func Lasting(e listpack.Entry) bool { return len(e) > blockBytes }
+// Lasting returns the string of an element if it is long, nil if not. Long ones
+// stand in memory of their own that is never written to again, so that a reply
+// need not copy them.
+func Lasting(e listpack.Entry) []byte {
+	if len(e) > blockBytes {
+		return e.Plain()
+	}
+	return nil
+}
 
 // Push puts values at the front, one after the other, or behind the end. The
 // first value is pushed first, so that it stands last of them at the front.
 // Only db.ErrOutOfMemory; then nothing has changed.
 func (l *List) Push(front bool, values ...[]byte) error {
-	if len(values) == 1 && l.o == nil {
-		return l.pushOne(front, values[0])
+	if len(values) == 1 {
+		var v listpack.Value
+		v.Set(values[0])
+		return l.pushOne(front, &v, len(values[0]))
 	}
 	size, raw := 0, 0
 	for _, s := range values {
@@ -125,10 +132,7 @@ func (l *List) Push(front bool, values ...[]byte) error {
 	if !l.grow(size, raw, len(values)) {
 		return l.pushPacked(front, values, size)
 	}
-	fresh, err := l.unpack()
-	if err != nil {
-		return err
-	}
+	fresh := l.unpack()
 	var v listpack.Value
 	for _, s := range values {
 		v.Set(s)
@@ -137,17 +141,19 @@ func (l *List) Push(front bool, values ...[]byte) error {
 	return l.keep(fresh)
 }
 
-// pushOne is Push of one value to a list that is not an Object.
-func (l *List) pushOne(front bool, s []byte) error {
+// PushEntry is Push of an element of another list.
+func (l *List) PushEntry(front bool, e listpack.Entry) error {
 	var v listpack.Value
-	v.Set(s)
+	v.SetEntry(e)
+	return l.pushOne(front, &v, e.Len())
+}
+
+// pushOne is Push of one value whose string has raw bytes.
+func (l *List) pushOne(front bool, v *listpack.Value, raw int) error {
 	size := v.Size()
-	if l.grow(size, len(s), 1) {
-		fresh, err := l.unpack()
-		if err != nil {
-			return err
-		}
-		l.o.push(front, &v)
+	if l.grow(size, raw, 1) {
+		fresh := l.unpack()
+		l.o.push(front, v)
 		return l.keep(fresh)
 	}
 	at, err := l.gap(front, size, 1)
@@ -207,13 +213,13 @@ func (l *List) splice(at, del, ins, count int) error {
 
 // unpack makes an Object of a small list, not yet put under its key; fresh
 // reports that there was something to make.
-func (l *List) unpack() (fresh bool, err error) {
+func (l *List) unpack() (fresh bool) {
 	if l.o != nil {
-		return false, nil
+		return false
 	}
 	l.o = newObject(l.p)
 	l.p = nil
-	return true, nil
+	return true
 }
 
 // keep puts a fresh Object under the key.
@@ -239,10 +245,7 @@ func (l *List) Set(i int, s []byte) error {
 			}
 			return err
 		}
-		fresh, err := l.unpack()
-		if err != nil {
-			return err
-		}
+		fresh := l.unpack()
 		l.o.set(i, &v)
 		if err := l.keep(fresh); err != nil {
 			return err
@@ -267,10 +270,7 @@ func (l *List) Insert(i int, s []byte) error {
 		}
 		return err
 	}
-	fresh, err := l.unpack()
-	if err != nil {
-		return err
-	}
+	fresh := l.unpack()
 	l.o.insert(i, &v)
 	return l.keep(fresh)
 }
@@ -323,8 +323,7 @@ func (l *List) Rotate(front bool) error {
 	}
 	if o := l.o; o != nil {
 		var v listpack.Value
-		var tmp [256]byte
-		v.Set(o.at(i).Append(tmp[:0]))
+		v.SetEntry(o.at(i))
 		o.delete(i, 1)
 		o.push(!front, &v)
 		return l.shrink()

@@ -83,6 +83,22 @@ func (e Entry) Bytes(buf *Scratch) []byte {
 	return strconv.AppendInt(buf[:0], n, 10)
 }
 
+// Plain returns the string if it stands in the packed value as it is, as all
+// long ones do, else nil.
+func (e Entry) Plain() []byte {
+	switch c := e[0]; {
+	case c >= codeRaw && c < codeUint12:
+		return e[1:]
+	case c == codeRaw8:
+		return e[2:]
+	case c == codeRaw16:
+		return e[3:]
+	case c == codeRaw32:
+		return e[5:]
+	}
+	return nil
+}
+
 // Append appends the string that the entry is to dst.
 func (e Entry) Append(dst []byte) []byte {
 	var buf Scratch

@@ -7,7 +7,7 @@ import (
 
 // Value is a string or an integer in the spelling of the package, ready to be
 // looked for or put into a packed value any number of times. It refers to the
-// string that it was set to if that is long, and is not to be copied. The zero
+// string that Set was given if that is long, and is not to be copied. The zero
 // Value is not yet anything; it is meant to live on the stack.
 type Value struct {
 	tail []byte // what stands in the entry as it is
@@ -29,6 +29,18 @@ func (v *Value) Set(s []byte) {
 		return
 	}
 	v.setString(s)
+}
+
+// SetEntry makes v a copy of entry e.
+func (v *Value) SetEntry(e Entry) {
+	if len(e) <= len(v.head) {
+		v.n = copy(v.head[:], e)
+		v.tail = nil
+		return
+	}
+	plain := e.Plain()
+	v.n = copy(v.head[:], e[:len(e)-len(plain)])
+	v.tail = append([]byte(nil), plain...)
 }
 
 // setString is Set of a string that is no integer.

@@ -77,9 +77,16 @@ func TestRoundTrip(t *testing.T) {
 		if e.RedisSize() != listpack.RedisSize([]byte(s)) {
 			t.Errorf("%q: size in redis %d and %d", s, e.RedisSize(), listpack.RedisSize([]byte(s)))
 		}
+		if plain := e.Plain(); plain != nil && string(plain) != s || plain == nil && len(e) > 64 {
+			t.Errorf("%q stands as %q", s, plain)
+		}
 		var v listpack.Value
 		if v.Set([]byte(s)); v.RedisSize() != e.RedisSize() {
 			t.Errorf("%q: size in redis %d and %d", s, e.RedisSize(), v.RedisSize())
+		}
+		v.SetEntry(e)
+		if !v.Equal(e) || !bytes.Equal(v.Append(nil), e) || v.RedisSize() != e.RedisSize() {
+			t.Errorf("%q: a copy is % x", s, v.Append(nil))
 		}
 		if r := listpack.AppendRedis(nil, p); len(r) != listpack.RedisHeader+e.RedisSize() {
 			t.Errorf("%q: redis' bytes are %d, want %d", s, len(r), listpack.RedisHeader+e.RedisSize())

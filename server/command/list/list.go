@@ -94,8 +94,8 @@ func side(a *command.Args) end {
 
 // reply writes an element.
 func reply(w *resp.Writer, e listpack.Entry, buf *listpack.Scratch) {
-	if list.Lasting(e) {
-		w.BulkExternal(e.Bytes(buf), nil)
+	if long := list.Lasting(e); long != nil {
+		w.BulkExternal(long, nil)
 		return
 	}
 	w.Bulk(e.Bytes(buf))

@@ -93,7 +93,7 @@ func moveTo(c *command.Call, tx db.Txn, l *list.List, i int, to []byte, front bo
 	var buf listpack.Scratch
 	e := l.At(i)
 	reply(c.Reply, e, &buf)
-	if err := dst.Push(front, e.Bytes(&buf)); err != nil {
+	if err := dst.PushEntry(front, e); err != nil {
 		return err
 	}
 	return l.Delete(i, 1)
