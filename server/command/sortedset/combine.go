@@ -217,7 +217,7 @@ func (m *combination) compute() *zset.Object {
 // sort puts the smallest source first: there is less to do then. It is also the order in
 // which scores are added, which shows in the last digits.
 func (m *combination) sort() {
-	slices.SortStableFunc(m.sources, func(a, b source) int { return a.size() - b.size() })
+	slices.SortStableFunc(m.sources, func(a, b source) int { return a.n - b.n })
 }
 
 // eachCommon calls fn with the members that all sources have, until it returns false.
