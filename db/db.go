@@ -199,6 +199,12 @@ type Txn interface {
 	// WATCH, wake-ups, keyspace events. A collection that became empty is removed,
 	// unless it is a stream. An event of "" gives no keyspace event.
 	Touched(key []byte, class Class, event string)
+	// Adjusted counts n changes, and the size of the collection at key anew, where WATCH
+	// and those who wait for the key have nothing to see: in the consumer groups of a
+	// stream. There is no event. It comes after every such change that may alter the size.
+	Adjusted(key []byte, n int64)
+	// Wake lets those who wait for key look at it again, as Touched does.
+	Wake(key []byte)
 	// Dirty adds n changes to rdb_changes_since_last_save; Touched adds one itself.
 	Dirty(n int64)
 	// Event publishes a keyspace event of a key without marking a change.

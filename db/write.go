@@ -140,6 +140,22 @@ func (t *Tx) Touched(key []byte, class Class, event string) {
 	}
 }
 
+// Adjusted counts n changes within the collection at key, and its size anew.
+func (t *Tx) Adjusted(key []byte, n int64) {
+	t.root.changes += n
+	if t.find(key) {
+		t.settleSize()
+	}
+}
+
+// Wake lets those who wait for key look at it again.
+func (t *Tx) Wake(key []byte) {
+	s := t.shardOf(key)
+	if a := s.awaiter(t); s.watched.awaited > 0 && a != nil {
+		a.Ready(t.db, t.hashOf(key), key)
+	}
+}
+
 // recount is Touched where collections were changed: their size is counted
 // anew, and an empty one is removed, which is an event of its own.
 func (t *Tx) recount(key []byte, class Class, event string) {
