@@ -22,6 +22,7 @@ import (
 	"heddle/server/command"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
+	"heddle/server/command/pubsub"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
 	"heddle/server/dispatch"
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 // newEngine returns an engine over a fresh keyspace.
 func newEngine(log func(string), more ...command.Family) (*dispatch.Engine, *db.Keyspace, error) {
 	maxBulk := func() int64 { return 512 << 20 }
-	table, err := command.NewTable(append(more, str.Family(maxBulk), transactions.Family(), generic.Family(),
+	table, err := command.NewTable(append(more, pubsub.Family(), str.Family(maxBulk), transactions.Family(), generic.Family(),
 		connection.Family(connection.Deps{Version: "7.2.6", Databases: 16}))...)
 	if err != nil {
 		return nil, nil, err

@@ -70,6 +70,7 @@ type shown struct {
 	db     atomic.Int32
 	proto  atomic.Int32
 	subs   [3]atomic.Int32 // subscriptions, by pubsub.Kind
+	subMem atomic.Int64    // bytes of those
 	multi  atomic.Int32    // queued commands, -1 outside MULTI
 	queue  atomic.Int64    // bytes of the MULTI queue
 	mode   atomic.Uint32

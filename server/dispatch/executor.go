@@ -87,7 +87,7 @@ type Executor struct {
 	begun  bool       // tx is open
 	mark   resp.Mark  // where the reply of the command begins
 	failed bool       // the command answered an error
-	muted  bool       // CLIENT REPLY was said since the last check
+	muted  bool       // the last command may have no reply, or more than one
 	lent   *db.Big    // the command's Big, held until nobody looks at its arguments
 
 	again    command.Call // of commands that were parked

@@ -43,7 +43,7 @@ func (x *Executor) throughGates(p *Pending, c *Client) {
 	default:
 		x.runLong(p, c)
 	}
-	if c.mode&modeSubscribed != 0 {
+	if c.mode&modeSubscribed != 0 || len(c.late) > 0 {
 		x.deliverOwn(c)
 	}
 }

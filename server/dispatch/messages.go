@@ -82,6 +82,7 @@ func (c *Client) resubscribed(k command.ChannelKind) int {
 	for i := range c.shown.subs {
 		c.shown.subs[i].Store(int32(c.sub.Count(pubsub.Kind(i))))
 	}
+	c.shown.subMem.Store(c.sub.MemSize())
 	return c.counted(k)
 }
 
@@ -140,6 +141,7 @@ func (x *Executor) deliverOwn(c *Client) {
 	if len(c.late) > 0 {
 		c.w.Raw(c.late)
 		c.late = nil
+		x.muted = true // more than a reply
 	}
 	x.branch.Deliver()
 }

@@ -134,7 +134,7 @@ func (c *Client) describe() command.ClientInfo {
 		NoEvict: m&modeNoEvict != 0, Monitor: m&modeMonitor != 0,
 	}
 	i.QueryBuf, i.QueryBufFree, i.ArgvMem, i.OutBuf, i.OutList, i.OutMem, i.TotalMem = c.conn.Buffers()
-	i.TotalMem += i.MultiMem
+	i.TotalMem += i.MultiMem + sh.subMem.Load()
 	if i.OutBuf > 0 || i.OutList > 0 {
 		i.Events = "rw"
 	}

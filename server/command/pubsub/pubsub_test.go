@@ -36,6 +36,14 @@ func TestOwnMessages(t *testing.T) {
 	}
 	e.Do("exec").Want("*6\r\n:1\r\n>3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:3\r\n:1\r\n_\r\n>3\r\n$11\r\nunsubscribe\r\n$1\r\na\r\n:2\r\n:0\r\n" +
 		message + "a\r\n$1\r\n1\r\n" + message + "c\r\n$1\r\n3\r\n")
+
+	e.Do("reset")
+	e.Do("multi")
+	for _, line := range []string{"subscribe a", "publish a 1", "unsubscribe"} {
+		e.Do(line).Want("+QUEUED\r\n")
+	}
+	e.Do("exec").Want("*3\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n:1\r\n*3\r\n$11\r\nunsubscribe\r\n$1\r\na\r\n:0\r\n" +
+		"*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n1\r\n")
 }
 
 // CLIENT REPLY holds back replies, but neither messages nor what confirms
