@@ -40,6 +40,7 @@ type checker struct {
 	s       *shard
 	handles map[uint32]bool
 	bytes   int64 // in records, chunks, segments
+	timed   int64 // handles with a turn
 	err     error
 }
 
@@ -69,10 +70,11 @@ func (c *checker) database(d *database) error {
 		if at := r.expire(); at != NoExpiry {
 			expires++
 			deadlines += fromBase(at)
-			if r.flags()&flagTimer != 0 && !timed[c.s.ks.Hash(r.key())] {
+			if r.flags()&flagTimer != 0 && !timed[keyEntry(c.s.ks.Hash(r.key()))] {
 				c.fail("key %q expires, but is not in the index", r.key())
 			}
 		}
+		c.checkTimer(d, r, timed)
 	})
 	if n != d.table.Len() || expires != d.expires || deadlines != d.deadlines {
 		c.fail("%d keys, %d with deadlines of %d; counted %d, %d, %d",
@@ -138,7 +140,9 @@ func (c *checker) finish() error {
 	s := c.s
 	for _, g := range s.retired.groups {
 		for _, ref := range g.refs {
-			c.record(ref)
+			if r := c.record(ref); r.kind() == kindObject && s.handles.list[r.handle()].turn != 0 {
+				c.timed++
+			}
 		}
 	}
 	if s.ks.lazy.busy() {
@@ -146,6 +150,9 @@ func (c *checker) finish() error {
 	}
 	if n := len(s.handles.list) - len(s.handles.free); n != len(c.handles) {
 		c.fail("%d handles in use, counted %d", n, len(c.handles))
+	}
+	if c.timed != s.handles.timed {
+		c.fail("%d collections have a timer, counted %d", s.handles.timed, c.timed)
 	}
 	if !s.epochs.Active() && c.bytes != s.arena.Used() {
 		c.fail("arena says %d bytes, counted %d", s.arena.Used(), c.bytes)

@@ -2,6 +2,7 @@ package db
 
 import (
 	"encoding/binary"
+	"math"
 
 	"heddle/db/invariants"
 )
@@ -119,8 +120,18 @@ func (t *Tx) EditCollection(key []byte, typ Type) (c Coll, found bool, err error
 		return c, false, ErrWrongType
 	}
 	t.root.edited = true
-	if p.rec.kind() == kindObject && !p.d.table.Fresh(p.slot) && !t.thaw() {
-		return c, false, ErrOutOfMemory
+	if p.rec.kind() == kindObject {
+		if p.s.dueAt(&p.rec, t.now) {
+			if _, failed := t.purge(math.MaxInt); failed {
+				return c, false, ErrOutOfMemory
+			}
+			if !p.ok {
+				return c, false, nil
+			}
+		}
+		if !p.d.table.Fresh(p.slot) && !t.thaw() {
+			return c, false, ErrOutOfMemory
+		}
 	}
 	t.collection(&c, typ)
 	return c, true, nil

@@ -163,7 +163,8 @@ type Txn interface {
 	CurrentCollection(key []byte, t Type) (c Coll, found bool, err error)
 	// EditCollection is CurrentCollection for change: an Object was cloned before
 	// if a snapshot needs the old one. What is packed is only changed through
-	// Splice. ErrWrongType, ErrOutOfMemory.
+	// Splice. Members whose time has come were removed, so that it may be absent.
+	// ErrWrongType, ErrOutOfMemory.
 	EditCollection(key []byte, t Type) (c Coll, found bool, err error)
 	// Splice replaces del bytes, from byte at on, of the packed collection at key
 	// by ins bytes whose content is undefined, and returns the whole of it, to be

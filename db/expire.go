@@ -30,7 +30,7 @@ func (d *database) retime(hash uint64, old Expiry, timer bool, at Expiry, now Mi
 	if old != NoExpiry && timer && at >= old {
 		return true
 	}
-	return d.wheel.add(hash, at, now)
+	return d.wheel.add(keyEntry(hash), at, now)
 }
 
 // avgTTL is the mean time to live of keys with a deadline.
@@ -52,7 +52,7 @@ func (ks *Keyspace) ExpireCycle(now Millis, budget int) int {
 	start := int(ks.rands.Add(1) % uint64(len(ks.shards)))
 	for i := range ks.shards {
 		id := (start + i) % len(ks.shards)
-		for n := expireBatch; n == expireBatch && done < budget; done += n {
+		for n := expireBatch; n >= expireBatch && done < budget; done += n {
 			s := ks.lockShard(id)
 			n = s.expireDue(now, expireBatch)
 			ks.unlockShard(id)
@@ -79,14 +79,16 @@ func (s *shard) expireDue(now Millis, limit int) int {
 
 // expireTable works off up to limit entries of one table.
 func (s *shard) expireTable(db int, d *database, now Millis, limit int) int {
-	done := 0
+	done := s.expireOverdue(db, d, now, limit)
 	for _, w := range [...]*wheel{d.old, &d.wheel} {
 		if w == nil || w.entries == 0 {
 			continue
 		}
 		w.advance(now)
-		for n := expireBatch; n == expireBatch && done < limit; done += n {
-			n = s.expireSome(db, d, w, now, min(expireBatch, limit-done))
+		for more := true; more && done < limit; {
+			var n int
+			n, more = s.expireSome(db, d, w, now, min(expireBatch, limit-done))
+			done += n
 		}
 		if w.entries == 0 {
 			w.drop()
@@ -96,8 +98,9 @@ func (s *shard) expireTable(db int, d *database, now Millis, limit int) int {
 }
 
 // expireSome works off up to limit entries, at most expireBatch, of an expiry
-// index. What they lead to is touched first, for all of them at once.
-func (s *shard) expireSome(db int, d *database, w *wheel, now Millis, limit int) int {
+// index. What they lead to is touched first, for all of them at once. It returns how
+// many entries and members it worked off, and whether there may be more entries.
+func (s *shard) expireSome(db int, d *database, w *wheel, now Millis, limit int) (done int, more bool) {
 	var due [expireBatch]uint64
 	n := 0
 	for n < limit {
@@ -109,10 +112,18 @@ func (s *shard) expireSome(db int, d *database, w *wheel, now Millis, limit int)
 		n++
 	}
 	s.sink = touchAll(&d.table, due[:n])
-	for _, hash := range due[:n] {
-		s.fire(db, d, hash, now)
+	members := 0
+	for _, entry := range due[:n] {
+		switch {
+		case entry&memberTimer == 0:
+			s.fire(db, d, entry, now)
+		case members < limit:
+			members += s.fireMembers(db, d, entry, now, w.tick, limit-members)
+		default:
+			d.overdue = append(d.overdue, entry)
+		}
 	}
-	return n
+	return n + members, n == limit
 }
 
 // fire deals with an entry that is due: the key has expired, or its deadline
@@ -130,7 +141,7 @@ func (s *shard) fire(db int, d *database, hash uint64, now Millis) {
 		}
 		// There is no memory to remove it with: try again soon.
 	}
-	rec.setFlag(flagTimer, d.wheel.add(hash, at, now))
+	rec.setFlag(flagTimer, d.wheel.add(keyEntry(hash), at, now))
 }
 
 // timed finds a key with a deadline by its hash.
@@ -142,11 +153,11 @@ func (s *shard) timed(d *database, hash uint64) (slot table.Slot, at Expiry, ok 
 	return slot, at, ok
 }
 
-// hashed finds a key by its hash, one with a deadline if timed is set.
+// hashed finds a key by its hash, or an entry of it, one with a deadline if timed is set.
 func (s *shard) hashed(d *database, hash uint64, timed bool) (slot table.Slot, ok bool) {
 	d.table.FindHash(hash, func(sl table.Slot) bool {
 		r := s.openRecord(d.table.Ref(sl))
-		if timed && r.flags()&flagExpire == 0 || s.ks.Hash(r.key()) != hash {
+		if timed && r.flags()&flagExpire == 0 || keyEntry(s.ks.Hash(r.key())) != keyEntry(hash) {
 			return true
 		}
 		slot, ok = sl, true
@@ -164,7 +175,7 @@ const staleSlack = 1024
 // a time, while the old one still serves.
 func (s *shard) rebuild(d *database, now Millis, limit int) int {
 	if d.old == nil {
-		if d.wheel.entries <= 2*d.expires+staleSlack {
+		if d.wheel.entries <= 2*(d.expires+s.handles.timed)+staleSlack {
 			return 0
 		}
 		old := d.wheel
@@ -190,6 +201,7 @@ func (s *shard) rebuild(d *database, now Millis, limit int) int {
 func (s *shard) retimer(d *database, slot table.Slot, now Millis) {
 	r := s.openRecord(d.table.Ref(slot))
 	if at := r.expire(); at != NoExpiry {
-		r.setFlag(flagTimer, d.wheel.add(s.ks.Hash(r.key()), at, now))
+		r.setFlag(flagTimer, d.wheel.add(keyEntry(s.ks.Hash(r.key())), at, now))
 	}
+	s.retimeMembers(d, &r, now)
 }

@@ -7,6 +7,9 @@ type handle struct {
 	big  *Big
 	obj  Object
 	size int64 // as counted in handles.total
+
+	due  Millis // of an object: when a member may be due, 0 for never; see schedule
+	turn int64  // the tick at which the entry for that comes up; 0 when there is none
 }
 
 // handles are the values of a shard that live outside its records: a record
@@ -15,6 +18,7 @@ type handle struct {
 type handles struct {
 	list  []handle
 	free  []uint32
+	timed int64         // handles with a turn
 	total *atomic.Int64 // bytes of all, of every shard, beside the arenas
 	kept  *atomic.Int64 // bytes that only snapshots need, of every shard
 }
@@ -48,7 +52,9 @@ func (h *handles) dup(i uint32) uint32 {
 		v.big.Retain()
 		return h.add(handle{big: v.big})
 	}
-	return h.add(handle{obj: v.obj.Clone()})
+	n := h.add(handle{obj: v.obj.Clone()})
+	h.setTimer(&h.list[n], v.due, v.turn)
+	return n
 }
 
 // drop gives a handle back, and its value with it.
@@ -59,6 +65,7 @@ func (h *handles) drop(i uint32) {
 		v.big.Release()
 	}
 	h.total.Add(-v.size)
+	h.setTimer(&h.list[i], 0, 0)
 	h.list[i] = handle{}
 	h.free = append(h.free, i)
 }

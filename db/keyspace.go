@@ -34,7 +34,9 @@ type Hooks struct {
 	Awaiter Awaiter
 	// Expired and Evicted say that the engine itself removed key.
 	Expired func(db int, key []byte)
-	Evicted func(db int, key []byte)
+	// MemberExpired says that the engine removed a member of the collection at key.
+	MemberExpired func(db int, t Type, key, member []byte)
+	Evicted       func(db int, key []byte)
 }
 
 // Keyspace holds all databases, cut into shards by the hash of the key; each
@@ -131,7 +133,6 @@ func (ks *Keyspace) ShardOf(hash uint64) int { return int(hash & ks.mask) }
 type shard struct {
 	mu     sync.Mutex
 	counts counters
-	_      [8]byte
 
 	ks     *Keyspace
 	id     int
@@ -143,8 +144,9 @@ type shard struct {
 	retired retireList
 	compact compactor
 	sink    uint64 // of what was touched
+	own     *Tx    // of the engine itself; nil until it is needed
 
-	_ [240]byte
+	_ [224]byte
 }
 
 func (s *shard) open(ks *Keyspace, id int) {
@@ -171,9 +173,10 @@ type database struct {
 	expires   int64 // keys with a deadline
 	deadlines int64 // sum of their deadlines, each relative to avgBase
 	wheel     wheel
-	old       *wheel // the index before, while a new one is built
-	cursor    uint64 // how far that is
-	merged    uint64 // how far Shrink is
+	old       *wheel   // the index before, while a new one is built
+	cursor    uint64   // how far that is
+	overdue   []uint64 // entries of the index whose collections have more members due
+	merged    uint64   // how far Shrink is
 	id        int
 }
 

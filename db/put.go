@@ -267,6 +267,8 @@ func (t *Tx) putHandle(key []byte, typ Type, k kind, h handle, e Expiry) error {
 	err := t.put(key, &value{typ: typ, kind: k, handle: i}, e)
 	if err != nil {
 		s.handles.drop(i)
+	} else if k == kindObject {
+		t.schedule()
 	}
 	return err
 }

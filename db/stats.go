@@ -7,7 +7,7 @@ import (
 
 // counters count what happens in a shard, under its lock.
 type counters struct {
-	hits, misses, expired, evicted, dirty, moved int64
+	hits, misses, expired, evicted, dirty, moved, members int64
 }
 
 // globalStats count what belongs to no shard.
@@ -20,6 +20,7 @@ type globalStats struct {
 type Stats struct {
 	Hits, Misses     int64
 	Expired, Evicted int64
+	ExpiredMembers   int64 // of collections
 	Dirty            int64 // changes since the start
 	LazyPending      int64 // keys that wait to be freed in the background
 	LazyFreed        int64 // keys that were
@@ -40,11 +41,14 @@ func (ks *Keyspace) sumStats(held bool) (st Stats) {
 		st.Evicted += c.evicted
 		st.Dirty += c.dirty
 		st.Moved += c.moved
+		st.ExpiredMembers += c.members
+		stale := -s.handles.timed
 		for db := range s.ks.databases {
 			if d := s.at(db).Load(); d != nil {
-				st.StaleTimers += max(d.wheel.entries-d.expires, 0)
+				stale += d.wheel.entries - d.expires
 			}
 		}
+		st.StaleTimers += max(stale, 0)
 	})
 	st.LazyPending, st.LazyFreed = ks.lazy.pending.Load(), ks.lazy.freed.Load()
 	st.Dirty += ks.global.dirty.Load()

@@ -69,7 +69,11 @@ func (w *wheel) slot(level int, tick int64) *uint64 {
 }
 
 // add makes an entry for a key; false when memory is out.
-func (w *wheel) add(hash uint64, at, now Millis) bool {
+func (w *wheel) add(hash uint64, at, now Millis) bool { return w.enter(hash, at, now) != 0 }
+
+// enter is add that returns at which tick the entry is taken up again, which is the
+// begin of its slot and may be long before the deadline; 0 when memory is out.
+func (w *wheel) enter(hash uint64, at, now Millis) (turn int64) {
 	if w.entries == 0 {
 		w.tick = int64(now) >> tickShift
 	}
@@ -79,14 +83,14 @@ func (w *wheel) add(hash uint64, at, now Millis) bool {
 		level++
 	}
 	if w.slots[level] == 0 && !w.openLevel(level) {
-		return false
+		return 0
 	}
 	if !w.push(w.slot(level, tick), hash) {
-		return false
+		return 0
 	}
 	w.level[level]++
 	w.entries++
-	return true
+	return tick >> levelShift(level) << levelShift(level)
 }
 
 // openLevel allocates the slots of a level.

@@ -78,7 +78,7 @@ func (t *Tx) Rename(from, to []byte) (bool, error) {
 	moved := c.rec.kind().hasHandle() && c.d.table.Fresh(c.slot) && c.s == t.shardOf(to)
 	var err error
 	if moved {
-		err = t.put(to, &value{typ: c.rec.typ(), kind: c.rec.kind(), handle: c.rec.handle()}, c.rec.expire())
+		err = t.moveHandle(from, to)
 	} else {
 		err = t.copyTo(t, to)
 	}
@@ -91,6 +91,19 @@ func (t *Tx) Rename(from, to []byte) (bool, error) {
 		c.s.remove(c.d, c.slot, moved)
 	}
 	return true, nil
+}
+
+// moveHandle gives the value at t.cur, which is behind a handle, to another key.
+func (t *Tx) moveHandle(from, to []byte) error {
+	c := &t.cur
+	i, handles := c.rec.handle(), &c.s.handles
+	v := value{typ: c.rec.typ(), kind: c.rec.kind(), handle: i}
+	handles.setTimer(&handles.list[i], 0, 0) // its entry is for the old key
+	err := t.put(to, &v, c.rec.expire())
+	if v.kind == kindObject && (err == nil || t.find(from)) {
+		t.schedule()
+	}
+	return err
 }
 
 // Copy copies a value and its time to live to a key of a database.
@@ -176,6 +189,7 @@ func (t *Tx) settleSize() bool {
 		return packedLen(c.rec.val()) == 0 && c.rec.typ() != TypeStream
 	case k == kindObject:
 		c.s.handles.resize(c.rec.handle())
+		t.schedule()
 		return c.s.handles.object(c.rec.handle()).Len() == 0 && c.rec.typ() != TypeStream
 	}
 	return false

@@ -142,7 +142,7 @@ func New(o Options) *Engine {
 	e.waiters.open(e.ks)
 	e.asideTurns = make(chan struct{}, asidesAtOnce)
 	e.Configure(func(s *Settings) { *s = o.Settings })
-	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Awaiter: e, Expired: e.expired, Evicted: e.evicted})
+	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Awaiter: e, Expired: e.expired, Evicted: e.evicted, MemberExpired: e.memberExpired})
 	return e
 }
 

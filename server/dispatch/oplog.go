@@ -1,6 +1,9 @@
 package dispatch
 
-import "heddle/server/command"
+import (
+	"heddle/db"
+	"heddle/server/command"
+)
 
 // Effect is one change as others have to repeat it: a deterministic command
 // and its database.
@@ -53,6 +56,21 @@ func (e *Engine) removed(db int, key []byte) {
 	if e.oplog != nil && e.oplog.Active() {
 		e.oplog.Append([]Effect{{DB: db, Argv: [][]byte{[]byte("DEL"), key}}})
 	}
+}
+
+// memberExpired is the same for a member of a collection.
+func (e *Engine) memberExpired(database int, t db.Type, key, member []byte) {
+	if e.oplog == nil || !e.oplog.Active() {
+		return
+	}
+	name := "HDEL"
+	switch t {
+	case db.TypeSet:
+		name = "SREM"
+	case db.TypeZSet:
+		name = "ZREM"
+	}
+	e.oplog.Append([]Effect{{DB: database, Argv: [][]byte{[]byte(name), key, member}}})
 }
 
 // clone copies argv into memory of its own.

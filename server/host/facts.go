@@ -106,7 +106,7 @@ func (h *Host) memoryFacts(m *admin.MemoryFacts, r *db.Report, u process.Usage) 
 
 func (h *Host) keyFacts(k *admin.KeyFacts, r *db.Report, now time.Time) {
 	*k = admin.KeyFacts{
-		Hits: r.Hits, Misses: r.Misses, Expired: r.Expired, Evicted: r.Evicted, OpenSnapshots: int64(r.Snapshots),
+		Hits: r.Hits, Misses: r.Misses, Expired: r.Expired, ExpiredMembers: r.ExpiredMembers, Evicted: r.Evicted, OpenSnapshots: int64(r.Snapshots),
 		ExpireTimeCapped: h.expireShort.Load(),
 	}
 	for _, s := range h.Cron.Stats() {

@@ -13,6 +13,7 @@ package cmdtest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -122,6 +123,12 @@ func (e *Env) Now() db.Millis { return e.clock.now() }
 // Advance moves the clock on and lets everything happen that is due.
 func (e *Env) Advance(d db.Millis) {
 	e.clock.advance(d)
+	e.settle()
+}
+
+// Expire removes what has expired by now, as the server does a few times a second.
+func (e *Env) Expire() {
+	e.Keyspace.ExpireCycle(e.Now(), math.MaxInt)
 	e.settle()
 }
 

@@ -99,6 +99,7 @@ type PersistenceFacts struct {
 type KeyFacts struct {
 	Hits, Misses         int64
 	Expired, Evicted     int64
+	ExpiredMembers       int64   // of collections
 	StalePercent         float64 // keys whose time has come but which are still there
 	ExpireTimeCapped     int64
 	ExpireMillis         int64 // spent in expire cycles

@@ -26,6 +26,7 @@ func (r *report) stats() {
 	r.decimal("instantaneous_output_repl_kbps", kbps(stats.RateReplOut), 2)
 	r.num("rejected_connections", c.ConnectionsRejected)
 	r.zeros("sync_full", "sync_partial_ok", "sync_partial_err")
+	r.num("expired_subkeys", k.ExpiredMembers)
 	r.num("expired_keys", k.Expired)
 	r.decimal("expired_stale_perc", k.StalePercent, 2)
 	r.num("expired_time_cap_reached_count", k.ExpireTimeCapped)

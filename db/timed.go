@@ -1,0 +1,241 @@
+package db
+
+import (
+	"math"
+
+	"heddle/db/table"
+)
+
+// Members with deadlines. A large collection may say that some of its members are to
+// go at some time; the engine then asks it to remove them when the time comes, without
+// anybody looking at the key. What the collection keeps of its deadlines is its own
+// business: the engine only asks for the next.
+//
+// For that the key has an entry in the expiry index of its database, which is told
+// from entries of keys by its lowest bit. The handle knows at which tick that is taken
+// up: if the next deadline moves earlier a second entry is made, and the first one comes
+// up when another is expected later, and is dropped. If it moves later the entry finds
+// nothing to do and is put back where it belongs. So a collection needs one entry
+// whatever its size, and those without deadlines need nothing.
+//
+// A collection many of whose members are due at once is worked off bit by bit, as keys
+// are. Commands that change a collection find no member whose time has come: those are
+// removed before. Commands that read it have to look through them.
+
+// Timed is an Object whose members may have deadlines.
+type Timed interface {
+	Object
+	// NextDeadline returns the earliest deadline, 0 if there is none. In constant time.
+	NextDeadline() Millis
+	// ExpireDue removes up to limit members whose time has come, calls fn for each and
+	// returns how many there were. fn must not keep member.
+	ExpireDue(now Millis, limit int, fn func(member []byte)) (n int)
+}
+
+// Entries of the expiry index are hashes, which in their lowest bit (as it only says
+// the shard) tell what they are for.
+const memberTimer = 1
+
+// keyEntry is the entry for the deadline of a key, memberEntry for those of its members.
+func keyEntry(hash uint64) uint64    { return hash &^ memberTimer }
+func memberEntry(hash uint64) uint64 { return hash | memberTimer }
+
+// schedule sees to it that the collection at t.cur is looked at when its next member is due.
+func (t *Tx) schedule() {
+	c := &t.cur
+	h := &c.s.handles.list[c.rec.handle()]
+	o, ok := h.obj.(Timed)
+	if !ok {
+		return
+	}
+	if next := o.NextDeadline(); next != 0 && (h.due == 0 || next < h.due || h.turn == 0) {
+		c.s.handles.setTimer(h, next, c.d.wheel.enter(memberEntry(c.hash), next, t.now))
+	}
+}
+
+// reschedule is schedule when the entry that there was has come up.
+func (t *Tx) reschedule() {
+	c := &t.cur
+	c.s.handles.setTimer(&c.s.handles.list[c.rec.handle()], 0, 0)
+	t.schedule()
+}
+
+// setTimer notes when a member of the collection of a handle is due, 0 for never, and
+// at which tick its entry in the expiry index comes up: 0 when there is none. (Without
+// memory for that its members go when somebody changes it.)
+func (h *handles) setTimer(v *handle, due Millis, turn int64) {
+	if v.turn != 0 {
+		h.timed--
+	}
+	if v.due, v.turn = due, turn; turn != 0 {
+		h.timed++
+	}
+}
+
+// dueAt reports whether members of the collection at a record may be due.
+func (s *shard) dueAt(r *record, now Millis) bool {
+	if r.kind() != kindObject {
+		return false
+	}
+	due := s.handles.list[r.handle()].due
+	return due != 0 && due <= now
+}
+
+// purge removes up to limit members that are due from the collection at t.cur, and the
+// key with the last of them; t.cur.ok tells. It returns how many there were; failed that
+// there is no memory to change a collection that a snapshot needs.
+func (t *Tx) purge(limit int) (n int, failed bool) {
+	c := &t.cur
+	o, ok := c.s.handles.object(c.rec.handle()).(Timed)
+	if !ok {
+		return 0, false
+	}
+	if next := o.NextDeadline(); next == 0 || next > t.now {
+		t.reschedule()
+		return 0, false
+	}
+	if !c.d.table.Fresh(c.slot) {
+		if !t.thaw() {
+			return 0, true
+		}
+		o = c.s.handles.object(c.rec.handle()).(Timed)
+	}
+	typ, key := c.rec.typ(), c.rec.key()
+	n = o.ExpireDue(t.now, limit, func(member []byte) {
+		if hook := t.ks.hooks.MemberExpired; hook != nil {
+			hook(t.db, typ, key, member)
+		}
+	})
+	c.s.counts.members += int64(n)
+	empty := t.settleSize()
+	class, event := memberEvent(typ)
+	t.Event(class, event, key)
+	if empty {
+		c.ok = false
+		c.s.lose(t.db, c.d, c.slot, ClassGeneric, "del", nil)
+		return n, false
+	}
+	if next := o.NextDeadline(); next > t.now || next == 0 {
+		t.reschedule()
+	}
+	if c.s.watched.used {
+		c.s.watched.changed(c.s, t, t.db, key)
+	}
+	return n, false
+}
+
+// memberEvent is the keyspace event that members have expired: for hashes as Redis has
+// it, for the other types that of their removal.
+func memberEvent(t Type) (Class, string) {
+	switch t {
+	case TypeSet:
+		return ClassSet, "srem"
+	case TypeZSet:
+		return ClassZSet, "zrem"
+	}
+	return ClassHash, "hexpired"
+}
+
+// fireMembers works off up to limit members, at least one, for an entry that came up
+// by a tick, and returns how many there were. When there are more the entry is kept for
+// the next call.
+func (s *shard) fireMembers(db int, d *database, entry uint64, now Millis, tick int64, limit int) int {
+	slot, ok := s.withTimer(d, entry, tick)
+	if !ok {
+		return 0
+	}
+	rec := s.openRecord(d.table.Ref(slot))
+	if rec.expired(now) {
+		s.fire(db, d, entry, now)
+		return 1
+	}
+	h := &s.handles.list[rec.handle()]
+	if h.due > now {
+		s.handles.setTimer(h, h.due, d.wheel.enter(entry, h.due, now))
+		return 0
+	}
+	t := s.engineTx()
+	t.Begin(db, now, LockSet(1)<<uint(s.id), true)
+	t.cur = place{ok: true, s: s, d: d, hash: s.ks.Hash(rec.key()), slot: slot, rec: rec}
+	n, failed := t.purge(limit)
+	if failed || t.cur.ok && s.dueAt(&t.cur.rec, now) {
+		d.overdue = append(d.overdue, entry)
+	}
+	t.End()
+	return n
+}
+
+// withTimer finds the key that an entry for members is for, if that is the entry which
+// is expected to come up by a tick.
+func (s *shard) withTimer(d *database, entry uint64, tick int64) (slot table.Slot, ok bool) {
+	d.table.FindHash(entry, func(sl table.Slot) bool {
+		r := s.openRecord(d.table.Ref(sl))
+		if r.kind() != kindObject || memberEntry(s.ks.Hash(r.key())) != entry {
+			return true
+		}
+		turn := s.handles.list[r.handle()].turn
+		slot, ok = sl, turn != 0 && turn <= tick
+		return false
+	})
+	return slot, ok
+}
+
+// engineTx returns the transaction with which the engine changes values itself.
+func (s *shard) engineTx() *Tx {
+	if s.own == nil {
+		s.own = s.ks.NewTx()
+	}
+	return s.own
+}
+
+// expireOverdue goes on with collections that have more members due than one call may
+// remove, and returns how many it removed, no more than limit.
+func (s *shard) expireOverdue(db int, d *database, now Millis, limit int) (done int) {
+	for n := len(d.overdue); n > 0 && done < limit; n = min(n-1, len(d.overdue)) {
+		entry := d.overdue[n-1]
+		d.overdue = append(d.overdue[:n-1], d.overdue[n:]...)
+		done += s.fireMembers(db, d, entry, now, math.MaxInt64, limit-done)
+	}
+	if len(d.overdue) == 0 {
+		d.overdue = nil
+	}
+	return done
+}
+
+// retimeMembers gives a collection an entry in an index that is built anew.
+func (s *shard) retimeMembers(d *database, r *record, now Millis) {
+	if r.kind() != kindObject {
+		return
+	}
+	if h := &s.handles.list[r.handle()]; h.due != 0 {
+		s.handles.setTimer(h, h.due, d.wheel.enter(memberEntry(s.ks.Hash(r.key())), h.due, now))
+	}
+}
+
+// checkTimer checks that a collection is looked at in time.
+func (c *checker) checkTimer(d *database, r record, timed map[uint64]bool) {
+	if r.kind() != kindObject {
+		return
+	}
+	h := &c.s.handles.list[r.handle()]
+	if h.turn != 0 {
+		c.timed++
+	}
+	o, ok := h.obj.(Timed)
+	if !ok {
+		return
+	}
+	next := o.NextDeadline()
+	if next != 0 && (h.due == 0 || h.due > next) {
+		c.fail("key %q: a member is due at %d, it is looked at at %d", r.key(), next, h.due)
+	}
+	entry := memberEntry(c.s.ks.Hash(r.key()))
+	if h.turn != 0 && !timed[entry] {
+		for _, e := range d.overdue {
+			if e == entry {
+				return
+			}
+		}
+		c.fail("key %q has members with deadlines, but is not in the index", r.key())
+	}
+}
