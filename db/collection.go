@@ -183,15 +183,21 @@ func (t *Tx) Splice(key []byte, typ Type, p Packing, at, del, ins int) ([]byte, 
 		invariants.Assert(at >= 0 && del >= 0 && ins >= 0 && at+del <= len(r.val()) && n <= PackedMax,
 			"splice of %d bytes: %d at %d become %d", len(r.val()), del, at, ins)
 	}
-	if t.spliceInPlace(p, at, del, n) {
+	if t.suits(n) {
+		t.spliceInPlace(p, at, del, n)
 		return r.val(), nil
 	}
-	return t.spliceAnew(p, at, del, n)
+	b, err := t.spliceAnew(p, at, del, n)
+	if err != nil && del >= ins && t.cur.d.table.Fresh(t.cur.slot) {
+		t.spliceInPlace(p, at, del, n)
+		return r.val(), nil
+	}
+	return b, err
 }
 
-// spliceInPlace is Splice within the block that is there, if that has room for n bytes
-// and not too much of it.
-func (t *Tx) spliceInPlace(p Packing, at, del, n int) bool {
+// suits reports whether the packed collection at t.cur may become n bytes long where it
+// is: whether its block has room for them, but not too much of it.
+func (t *Tx) suits(n int) bool {
 	if invariants.Enabled && invariants.Sometimes(8) {
 		return false
 	}
@@ -200,14 +206,17 @@ func (t *Tx) spliceInPlace(p Packing, at, del, n int) bool {
 	if !c.d.table.Fresh(c.slot) || n > narrowMax && r.flags()&flagWide == 0 {
 		return false
 	}
-	old := len(r.val())
 	room, whole := t.ks.heap.Cap(r.ref), r.valAt()+n
-	if whole > room || n < old && room-whole > room/4+16 {
-		return false
-	}
+	return whole <= room && (n >= len(r.val()) || room-whole <= room/4+16)
+}
+
+// spliceInPlace is Splice within the block that is there.
+func (t *Tx) spliceInPlace(p Packing, at, del, n int) {
+	r := &t.cur.rec
+	old := len(r.val())
 	r.setKind(r.typ(), p.kind())
 	if n == old {
-		return true
+		return
 	}
 	if n > old {
 		r.setLen(t.ks.heap, n)
@@ -217,7 +226,6 @@ func (t *Tx) spliceInPlace(p Packing, at, del, n int) bool {
 	if n < old {
 		r.setLen(t.ks.heap, n)
 	}
-	return true
 }
 
 // spliceAnew is Splice in a new record.

@@ -171,7 +171,8 @@ type Txn interface {
 	// written to until the next change of the key. If the key is absent, at and del
 	// being 0, it makes one of type t and packing p with ins bytes; the key is there
 	// from then on. The time to live stays. The whole must not be longer than
-	// PackedMax. ErrWrongType, ErrOutOfMemory; then nothing has changed.
+	// PackedMax. ErrWrongType, ErrOutOfMemory; then nothing has changed. It cannot
+	// fail where it adds no bytes to what was changed since a snapshot began.
 	Splice(key []byte, t Type, p Packing, at, del, ins int) ([]byte, error)
 	// PutPacked stores a copy of b, at most PackedMax bytes, as a small collection
 	// under key, replacing what is there.

@@ -127,6 +127,9 @@ func spliceRandomly(tx *Tx, r *rand.Rand, k []byte) error {
 		tx.Touched(k, ClassHash, "hset")
 		return nil
 	}
+	if del >= ins && found && tx.cur.d.table.Fresh(tx.cur.slot) {
+		return errors.New("to take bytes away has failed")
+	}
 	if c, found, _ = tx.CurrentCollection(k, TypeHash); found != (before != nil) || string(c.Packed) != string(before) {
 		return errors.New("a splice that failed has changed something")
 	}
