@@ -6,11 +6,15 @@ func groups() map[string]string {
 	return map[string]string{
 		"string":       stringGroup,
 		"bitmap":       bitmapGroup,
+		"hash":         hashGroup,
 		"hyperloglog":  hyperloglogGroup,
+		"sortedset":    sortedsetGroup,
+		"list":         listGroup,
 		"generic":      genericGroup,
 		"connection":   connectionGroup,
 		"transactions": transactionGroup,
 		"server":       serverGroup,
+		"set":          setGroup,
 	}
 }
 

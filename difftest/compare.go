@@ -3,6 +3,7 @@ package difftest
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Matcher says how the replies to a command are compared where their bytes
@@ -27,9 +28,23 @@ func matchers() map[string]Matcher {
 		"unordered": {Name: "unordered", same: func(a, b Reply) bool {
 			return a.Kind == b.Kind && slices.Equal(a.sorted(), b.sorted())
 		}},
+		// any elements, but as many
+		"length": {Name: "length", same: func(a, b Reply) bool {
+			return a.Kind == b.Kind && strings.ContainsRune("*~%", rune(a.Kind)) && a.Null == b.Null && len(a.Elems) == len(b.Elems)
+		}},
+		// a cursor, and elements in any order
+		"scanned": {Name: "scanned", same: func(a, b Reply) bool {
+			return a.Kind == '*' && b.Kind == '*' && len(a.Elems) == 2 && len(b.Elems) == 2 &&
+				bytes.Equal(a.Elems[0].Raw, b.Elems[0].Raw) && slices.Equal(a.Elems[1].sorted(), b.Elems[1].sorted())
+		}},
 		// pairs of name and value in any order
 		"pairs": {Name: "pairs", same: func(a, b Reply) bool {
 			return a.Kind == b.Kind && slices.Equal(a.sortedPairs(), b.sortedPairs())
+		}},
+		// a cursor, and pairs in any order
+		"scanpairs": {Name: "scanpairs", same: func(a, b Reply) bool {
+			return len(a.Elems) == 2 && len(b.Elems) == 2 && bytes.Equal(a.Elems[0].Raw, b.Elems[0].Raw) &&
+				slices.Equal(a.Elems[1].sortedPairs(), b.Elems[1].sortedPairs())
 		}},
 		// a value that is the server's own: only its kind must be the same,
 		// but errors must have the same text

@@ -35,6 +35,27 @@ func Differences() []Difference {
 				return s.is("object") && len(s.Argv) > 1 && want.Kind == ':' && got.Kind == ':' &&
 					(bytes.EqualFold(s.Argv[1], []byte("refcount")) || bytes.EqualFold(s.Argv[1], []byte("idletime")))
 			}},
+		{"OBJECT ENCODING of small sets that are not all integers",
+			"a listpack, as in Redis 7.2",
+			func(s Step, want, got Reply) bool {
+				return s.is("object") && len(s.Argv) > 1 && bytes.EqualFold(s.Argv[1], []byte("encoding")) &&
+					string(want.Text) == "hashtable" && string(got.Text) == "listpack"
+			}},
+		{"OBJECT ENCODING of a list that is a listpack",
+			"Redis 7.2 calls short lists so; 7.0 knows only quicklists",
+			func(s Step, want, got Reply) bool {
+				return s.is("object") && string(want.Text) == "quicklist" && string(got.Text) == "listpack"
+			}},
+		{"LPOS with the smallest integer as RANK",
+			"an error since Redis 7.2: it has no opposite",
+			func(s Step, want, got Reply) bool {
+				return s.is("lpos") && got.Kind == '-' && want.Kind != '-' && bytes.HasPrefix(got.Text, []byte("ERR value is out of range, value must between"))
+			}},
+		{"ZRANK and ZREVRANK with WITHSCORE, or another fourth argument",
+			"Redis 7.2 has the option; 7.0 speaks of a wrong number of arguments",
+			func(s Step, want, got Reply) bool {
+				return (s.is("zrank") || s.is("zrevrank")) && len(s.Argv) == 4 && bytes.HasPrefix(want.Text, []byte("ERR wrong number of arguments"))
+			}},
 		{"INFO keyspace: the field cached_keys",
 			"as in KeyDB, whose fields INFO has too",
 			func(s Step, want, got Reply) bool {

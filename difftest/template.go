@@ -3,6 +3,7 @@ package difftest
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,7 @@ import (
 //
 // A value in angle brackets is drawn by the Generator's method of that name. A
 // group in round brackets chooses one of its alternatives; with + behind it,
-// it is repeated one to four times. Flags say how replies are compared (see
+// it is repeated one to four times, with * up to six hundred, but seldom. Flags say how replies are compared (see
 // Matcher), or "@fixed": arguments are never garbled at random.
 type template struct {
 	name   string // upper case, of the command
@@ -36,6 +37,7 @@ type (
 	choice   []node
 	optional struct{ node }
 	repeat   struct{ node }
+	many     struct{ node }
 )
 
 func (l literal) expand(g *Generator, argv [][]byte) [][]byte {
@@ -67,6 +69,17 @@ func (o optional) expand(g *Generator, argv [][]byte) [][]byte {
 func (r repeat) expand(g *Generator, argv [][]byte) [][]byte {
 	for range 1 + g.rng.Intn(4) {
 		argv = r.node.expand(g, argv)
+	}
+	return argv
+}
+
+func (m many) expand(g *Generator, argv [][]byte) [][]byte {
+	n := 1 + g.rng.Intn(3)
+	if g.rng.Intn(12) == 0 {
+		n = g.rng.Intn(pick(g.rng, []int{10, 50, 140, 140, 600}))
+	}
+	for range n {
+		argv = m.node.expand(g, argv)
 	}
 	return argv
 }
@@ -127,7 +140,7 @@ func (p *parser) sequence() node {
 	for len(p.words) > 0 {
 		w := p.words[0]
 		switch w {
-		case "|", ")", ")+", "]":
+		case "|", ")", ")+", ")*", "]":
 			return s
 		}
 		p.words = p.words[1:]
@@ -135,7 +148,7 @@ func (p *parser) sequence() node {
 		case w == "[":
 			s = append(s, optional{p.choice("]")})
 		case w == "(":
-			s = append(s, p.choice(")", ")+"))
+			s = append(s, p.choice(")", ")+", ")*"))
 		case w[0] == '<' && w[len(w)-1] == '>':
 			s = append(s, value(w[1:len(w)-1]))
 		default:
@@ -157,11 +170,14 @@ func (p *parser) choice(closing ...string) node {
 		if w == "|" {
 			continue
 		}
-		if w != closing[0] && w != closing[len(closing)-1] {
+		if !slices.Contains(closing, w) {
 			panic(fmt.Sprintf("difftest: %s closes the wrong bracket: %s", w, p.line))
 		}
-		if w == ")+" {
+		switch w {
+		case ")+":
 			return repeat{c}
+		case ")*":
+			return many{c}
 		}
 		return c
 	}
