@@ -24,7 +24,7 @@ func testFamily() command.Family {
 	return command.Family{Name: "test", Specs: []*command.Spec{
 		{
 			Name: "await", Arity: -3, Keys: command.Range(1, -2, 1, command.KeyRW|command.KeyAccess), Flags: command.Blocking,
-			Group: "test", Write: await, OnTimeout: func(w *resp.Writer) { w.NullArray() },
+			Group: "test", Awaits: db.TypeString, Write: await, OnTimeout: func(w *resp.Writer) { w.NullArray() },
 		},
 		{Name: "fault", Arity: 2, Keys: command.Key(1, command.KeyRW), Group: "test", Write: func(c *command.Call, tx db.Txn) error {
 			c.Reply.Array(3)
@@ -58,7 +58,11 @@ func testFamily() command.Family {
 func await(c *command.Call, tx db.Txn) error {
 	keys := c.Args.Rest()
 	timeout, _ := command.ParseInt(keys[len(keys)-1])
-	for _, key := range keys[:len(keys)-1] {
+	keys = keys[:len(keys)-1]
+	if first := c.Ready(); first != nil {
+		keys = append([][]byte{first}, keys...)
+	}
+	for _, key := range keys {
 		s, found, err := tx.Current(key)
 		if err != nil {
 			return err
