@@ -124,6 +124,10 @@ func (c *Call) Room(n int) []byte {
 // nothing to keep. It holds for all commands to come; at first it is true.
 func (c *Call) SetLogged(yes bool) { c.unlogged = !yes }
 
+// Logged reports whether anybody will ask for Effects. A command whose effects are
+// many need not make them otherwise, but for one call of ReplicateAs.
+func (c *Call) Logged() bool { return !c.unlogged }
+
 // Replaced reports whether ReplicateAs was called.
 func (c *Call) Replaced() bool { return c.replaced }
 
