@@ -203,6 +203,23 @@ func (w *Writer) Pair() {
 	}
 }
 
+// Rows opens a map of n pairs; in RESP2 it is an array of n arrays of two, before each of
+// which goes Row: streams with their entries.
+func (w *Writer) Rows(n int) {
+	if w.proto == 3 {
+		w.header('%', int64(n))
+		return
+	}
+	w.header('*', int64(n))
+}
+
+// Row opens one of Rows.
+func (w *Writer) Row() {
+	if w.proto != 3 {
+		w.buf = append(w.buf, "*2\r\n"...)
+	}
+}
+
 // Set opens a set of n elements; in RESP2 an array.
 func (w *Writer) Set(n int) {
 	if w.proto == 3 {
