@@ -50,7 +50,6 @@ const listGroup = `
 2 RENAME <lkey> <lkey>
 2 SET <lkey> <val>
 3 TYPE <lkey>
-3 DEBUG DIGEST-VALUE <lkey>
 1 CONFIG SET list-max-listpack-size ( -2 | -1 | 3 | 128 | -5 ) @fixed
 `
 

@@ -7,6 +7,7 @@ import (
 // groupValues are the values that only one or two command groups use.
 var groupValues = map[string]func(*Generator) []byte{
 	"element": (*Generator).element,
+	"few":     (*Generator).few,
 	"field":   (*Generator).field,
 	"fval":    (*Generator).fieldValue,
 	"hashkey": (*Generator).hashKey,
@@ -16,6 +17,7 @@ var groupValues = map[string]func(*Generator) []byte{
 	"zkey":       (*Generator).zkey,
 	"lexkey":     (*Generator).lexKey,
 	"zmember":    (*Generator).zmember,
+	"drawn":      (*Generator).drawn,
 	"score":      (*Generator).score,
 	"scorebound": (*Generator).scoreBound,
 	"lexbound":   (*Generator).lexBound,
@@ -97,4 +99,10 @@ func (g *Generator) fieldValue() []byte {
 		return g.float()
 	}
 	return g.integer()
+}
+
+// few draws how many random elements to answer with: never many, for those may
+// repeat, and be as many as are asked for.
+func (g *Generator) few() []byte {
+	return g.edgeOr(12, []string{"abc", "", "1.5", "0", "-0", "9223372036854775807", "9223372036854775808"}, func() int64 { return int64(g.rng.Intn(90) - 30) })
 }
