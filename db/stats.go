@@ -77,6 +77,9 @@ func (ks *Keyspace) AddOverhead(n int64) {
 	}
 }
 
+// Objects returns the bytes of large collections, a part of Used.
+func (ks *Keyspace) Objects() int64 { return ks.objects.Load() }
+
 // Overhead returns what was added by AddOverhead.
 func (ks *Keyspace) Overhead() int64 { return ks.overhead.Load() }
 

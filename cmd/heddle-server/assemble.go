@@ -63,10 +63,11 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 
 // prepare sets up the process: descriptors, CPUs, threads.
 //
-// The collector keeps Go's defaults (GOGC and GOMEMLIMIT do as ever). Data lies
-// outside of its heap, and serving commands allocates nothing, so that it has
-// some 3 MB to mark and runs once in minutes; a memory limit would count only
-// those 3 MB, and maxmemory counts what matters.
+// The collector begins with Go's defaults; package host sets its pace by what large
+// collections need, unless GOGC does. Other data lies outside of its heap, and serving
+// commands allocates nothing, so that without them it has some 3 MB to mark and runs
+// once in minutes. A memory limit (GOMEMLIMIT) would count only that heap; maxmemory
+// counts what matters.
 func prepare(c *config.Store, l *log.Logger) (*process.OOMScore, error) {
 	allowed, lines, err := process.RaiseFiles(c.Int("maxclients"), host.ReservedFiles(c))
 	for _, line := range lines {

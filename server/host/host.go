@@ -235,6 +235,7 @@ func (h *Host) Serve(ctx context.Context) int {
 	var wg sync.WaitGroup
 	wg.Go(func() { h.Signals.Watch(ctx, h.onSignal) })
 	wg.Go(func() { h.Cron.Run(ctx) })
+	wg.Go(func() { keepHeap(ctx, h.Keyspace.Objects) })
 	failed := make(chan error, 1)
 	go func() { failed <- h.Network.Run() }()
 	h.announce()

@@ -40,7 +40,6 @@ func (h *Host) addTasks() {
 	add("evict", 0, h.evictKeys)
 	add("compact", 100*time.Millisecond, h.compact)
 	add("shrink", time.Second, func(time.Time) { h.Keyspace.Shrink() })
-	add("heap", 10*time.Second, h.trimHeap)
 }
 
 // period is the time from tick to tick.
