@@ -78,15 +78,8 @@ func (h *Hash) splice(at, del, ins int) error {
 // SetAll is Set of pairs: a field, its value and so on. It returns how many
 // fields are new. After db.ErrOutOfMemory some may be set.
 func (h *Hash) SetAll(pairs [][]byte) (created int, err error) {
-	if h.obj == nil && len(pairs) > 2 {
-		if l := h.tx.Limits(); int64(len(pairs)/2) > l.HashEntries {
-			// Redis makes a hash table at once, even if fields repeat.
-			if err = h.unpack(false); err != nil {
-				return 0, err
-			}
-		} else if h.packed == nil && h.build(l, pairs) {
-			return h.Len(), nil
-		}
+	if h.obj == nil && h.packed == nil && len(pairs) > 2 && h.build(h.tx.Limits(), pairs) {
+		return h.Len(), nil
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		is, err := h.Set(pairs[i], pairs[i+1])
@@ -103,6 +96,9 @@ func (h *Hash) SetAll(pairs [][]byte) (created int, err error) {
 // build makes a new packed hash of pairs with one splice; false if it cannot be
 // packed or a field repeats.
 func (h *Hash) build(l *db.Limits, pairs [][]byte) bool {
+	if int64(len(pairs)/2) > l.HashEntries {
+		return false
+	}
 	size := listpack.Header
 	for i := 0; i < len(pairs); i += 2 {
 		if !fits(l, pairs[i], pairs[i+1]) {

@@ -99,6 +99,13 @@ func (h *Hash) Get(field []byte) (value []byte, found bool) {
 	return listpack.At(h.packed, listpack.Next(h.packed, at)).Bytes(&h.value), true
 }
 
+// Lasting returns the value of a field that is there and has more than db.PackedMax
+// bytes. It is not borrowed: those bytes never change.
+func (h *Hash) Lasting(field []byte) []byte {
+	value, _ := h.obj.table.Get(field)
+	return value
+}
+
 // Has reports whether a field is there.
 func (h *Hash) Has(field []byte) bool {
 	if h.obj != nil {
@@ -118,23 +125,21 @@ func (h *Hash) Deadline(field []byte) (at db.Millis, found bool) {
 	return at, found && at > h.now
 }
 
-// Each visits every field until fn returns false. fn must not change the hash.
-func (h *Hash) Each(fn func(field, value []byte) bool) {
-	if h.obj != nil {
-		for it := h.obj.iter(h.now); it.Next(); {
-			if !fn(it.Field(), it.Value()) {
-				return
-			}
-		}
-		return
+// Iter begins a walk over all fields. The hash must not change meanwhile.
+func (h *Hash) Iter() Iter {
+	if h.obj == nil {
+		return Iter{packed: h.packed, at: listpack.Header, now: h.now}
 	}
-	for at := listpack.Header; at < len(h.packed); {
-		f := listpack.At(h.packed, at)
-		v := listpack.At(h.packed, at+len(f))
-		if !fn(f.Bytes(&h.field), v.Bytes(&h.value)) {
+	return h.obj.iter(h.now)
+}
+
+// Each visits every field until fn returns false. fn must not change the hash. An Iter
+// does the same without an allocation.
+func (h *Hash) Each(fn func(field, value []byte) bool) {
+	for it := h.Iter(); it.Next(); {
+		if !fn(it.Field(), it.Value()) {
 			return
 		}
-		at += len(f) + len(v)
 	}
 }
 
@@ -169,10 +174,5 @@ func (h *Hash) Random(r members.Source) (field, value []byte) {
 		f := listpack.At(h.packed, at)
 		return f.Bytes(&h.field), listpack.At(h.packed, at+len(f)).Bytes(&h.value)
 	}
-	for {
-		field, value = h.obj.table.Random(r)
-		if !h.obj.deadlines.Passed(field, h.now) {
-			return field, value
-		}
-	}
+	return h.obj.random(h.now, r)
 }

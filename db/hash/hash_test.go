@@ -277,7 +277,7 @@ func TestEncoding(t *testing.T) {
 	f("listpackex", func(h *Hash) { set(h, 2, "a"); timed(h); h.ClearDeadline([]byte("0")) })
 	f("hashtable", func(h *Hash) { set(h, 2, "a"); timed(h); set(h, 5, "a") })
 	f("hashtable", func(h *Hash) { set(h, 5, "a"); timed(h) })
-	f("hashtable", func(h *Hash) {
+	f("listpack", func(h *Hash) {
 		if _, err := h.SetAll(slices.Repeat([][]byte{[]byte("a"), []byte("b")}, 5)); err != nil || h.Len() != 1 {
 			t.Error(h.Len(), err)
 		}

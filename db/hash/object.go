@@ -2,6 +2,7 @@ package hash
 
 import (
 	"heddle/db"
+	"heddle/db/listpack"
 	"heddle/db/members"
 )
 
@@ -105,25 +106,48 @@ func fits(l *db.Limits, field, value []byte) bool {
 // unpack makes an Object of what is packed.
 func unpack(packed []byte, small bool) *Object {
 	o := &Object{table: members.New(members.Bytes), small: small}
-	h := Hash{packed: packed}
-	h.Each(func(f, v []byte) bool {
-		o.table.Set(f, v)
-		return true
-	})
+	for it := (Iter{packed: packed, at: listpack.Header}); it.Next(); {
+		o.table.Set(it.Field(), it.Value())
+	}
 	return o
+}
+
+// random returns a field whose time has not come.
+func (o *Object) random(now db.Millis, r members.Source) (field, value []byte) {
+	for {
+		field, value = o.table.Random(r)
+		if !o.deadlines.Passed(field, now) {
+			return field, value
+		}
+	}
 }
 
 // Iter is a walk over a hash that does not change meanwhile.
 type Iter struct {
+	packed    []byte // or
 	it        members.Iter
+	at        int // where the next field begins; 0: not packed
 	deadlines *members.Deadlines
 	now       db.Millis
+	f, v      listpack.Entry // of what is packed
+	fb, vb    listpack.Scratch
 }
 
-func (o *Object) iter(now db.Millis) Iter { return Iter{o.table.Iter(), o.deadlines, now} }
+func (o *Object) iter(now db.Millis) Iter {
+	return Iter{it: o.table.Iter(), deadlines: o.deadlines, now: now}
+}
 
 // Next moves to the next field; false when there is none.
 func (i *Iter) Next() bool {
+	if i.at != 0 {
+		if i.at >= len(i.packed) {
+			return false
+		}
+		i.f = listpack.At(i.packed, i.at)
+		i.v = listpack.At(i.packed, i.at+len(i.f))
+		i.at += len(i.f) + len(i.v)
+		return true
+	}
 	for i.it.Next() {
 		if i.deadlines == nil || !i.deadlines.Passed(i.it.Member(), i.now) {
 			return true
@@ -133,10 +157,27 @@ func (i *Iter) Next() bool {
 }
 
 // Field returns the field that Next moved to.
-func (i *Iter) Field() []byte { return i.it.Member() }
+func (i *Iter) Field() []byte {
+	if i.at != 0 {
+		return i.f.Bytes(&i.fb)
+	}
+	return i.it.Member()
+}
 
 // Value returns its value.
-func (i *Iter) Value() []byte { return i.it.Value() }
+func (i *Iter) Value() []byte {
+	if i.at != 0 {
+		return i.v.Bytes(&i.vb)
+	}
+	return i.it.Value()
+}
+
+// LastingField and LastingValue return the same if it is longer than db.PackedMax
+// bytes. They are not borrowed: those bytes never change.
+func (i *Iter) LastingField() []byte { return i.it.Member() }
+
+// LastingValue is described at LastingField.
+func (i *Iter) LastingValue() []byte { return i.it.Value() }
 
 // Frozen is a large hash as it was when it was frozen. It may be read without
 // locks while the hash itself goes on.
@@ -158,6 +199,5 @@ func (f *Frozen) Iter() Iter { return f.o.iter(f.now) }
 
 // Random is Hash.Random.
 func (f *Frozen) Random(r members.Source) (field, value []byte) {
-	h := Hash{obj: f.o, now: f.now}
-	return h.Random(r)
+	return f.o.random(f.now, r)
 }
