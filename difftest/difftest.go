@@ -6,7 +6,10 @@
 // sent in pipelined batches, inside MULTI and outside, in RESP2 and RESP3, as
 // arrays and inline; a batch is answered before the next is sent, so that both
 // servers see one order. Replies that depend on time or on the server's own
-// state are compared by a weaker rule that the template names (compare.go).
+// state are compared by a weaker rule that the template names (compare.go), those
+// that are drawn at random against the collection (drawn.go). Each few thousand
+// commands the whole keyspaces are compared, and, if wanted, behind each batch the
+// keyspace events (state.go).
 // After a mismatch the history is run again in parts until the fewest commands
 // that show it are left.
 package difftest
@@ -55,6 +58,11 @@ func Compare(oracle, ours string, c Config) (Result, error) {
 		return Result{}, err
 	}
 	defer p.Close()
+	if c.Events {
+		if err := p.Listen(); err != nil {
+			return Result{}, err
+		}
+	}
 	run := &run{Config: c, gen: g, pair: p, seen: map[string]bool{}}
 	start := time.Now()
 	err = run.loop()
@@ -77,24 +85,35 @@ func (r *run) loop() error {
 	}
 	for r.Commands < r.N && len(r.Failures) < r.MaxFailures {
 		if len(r.history) > era {
-			if err := r.reset(); err != nil {
+			if err := r.endEra(); err != nil {
 				return err
 			}
 		}
 		batch := r.gen.Batch()
-		m, err := r.pair.Run(batch)
-		if err != nil {
+		r.Commands += len(batch)
+		if err := r.step(batch); err != nil {
 			return err
 		}
-		r.history = append(r.history, batch...)
-		r.Commands += len(batch)
-		if m != nil {
-			if err := r.failed(m, batch); err != nil {
-				return err
-			}
-		}
 	}
-	return nil
+	return r.endEra()
+}
+
+// step runs a batch.
+func (r *run) step(batch []Step) error {
+	m, err := r.pair.Run(batch)
+	r.history = append(r.history, batch...)
+	if err == nil && m != nil {
+		err = r.failed(m, batch)
+	}
+	return err
+}
+
+// endEra compares all keys and begins anew.
+func (r *run) endEra() error {
+	if err := r.step([]Step{r.gen.Digest()}); err != nil {
+		return err
+	}
+	return r.reset()
 }
 
 func (r *run) reset() error {
@@ -106,12 +125,12 @@ func (r *run) reset() error {
 // failed shrinks and reports a mismatch, unless the command has failed before
 // in this run, and begins anew.
 func (r *run) failed(m *Mismatch, batch []Step) error {
-	name := failureName(m)
+	name := m.name()
 	if !r.seen[name] {
 		r.seen[name] = true
 		// what came behind the step in its batch has no part in it
 		end := len(r.history)
-		for end > len(r.history)-len(batch)+1 && !sameCommand(r.history[end-1], m.Step) {
+		for m.What == "" && end > len(r.history)-len(batch)+1 && !sameCommand(r.history[end-1], m.Step) {
 			end--
 		}
 		history := append([]Step{}, r.history[:end]...)
@@ -127,9 +146,14 @@ func (r *run) failed(m *Mismatch, batch []Step) error {
 	return r.reset()
 }
 
-// failureName is what mismatches are told apart by: the command, its first
-// word behind that, and the kinds of the two replies.
-func failureName(m *Mismatch) string {
+// name is what mismatches are told apart by: the command, its first word behind that,
+// and the kinds of the two replies.
+func (m *Mismatch) name() string {
+	if m.What != "" {
+		_, kind, _ := strings.Cut(m.What, "; type ")
+		what, _, _ := strings.Cut(m.What, "\"")
+		return what + kind
+	}
 	if m.Step.Raw != nil && len(m.Step.Argv) == 0 {
 		return string(m.Step.Raw)
 	}

@@ -26,6 +26,8 @@ type Step struct {
 	// ScanLoop stands for SCAN until the cursor is zero, with the arguments in
 	// Argv behind the cursor; what counts is the set of keys.
 	ScanLoop bool
+	// Digest stands for a look at both servers' whole keyspaces.
+	Digest bool
 }
 
 // String shows a step so that it can be read, and typed again.
@@ -46,6 +48,9 @@ func (s Step) String() string {
 	}
 	if s.ScanLoop {
 		b.WriteString(" (until the cursor is 0)")
+	}
+	if s.Digest {
+		b.WriteString("compare all keys")
 	}
 	if s.Wait > 0 {
 		fmt.Fprintf(&b, " (then wait %v)", s.Wait)
@@ -71,6 +76,9 @@ type Options struct {
 	Conns  int      // connections to spread commands over
 	Keys   int      // how many ordinary keys there are
 	Groups []string // command groups; none means all
+	// Events has keyspace events compared, too. Then nothing is taken at random: to
+	// make both servers alike again would be an event.
+	Events bool
 }
 
 // Generator makes batches of random commands. The same options give the same
@@ -80,8 +88,10 @@ type Generator struct {
 	rng       *rand.Rand
 	templates []*template
 	total     int
+	upTo      []int // the weights of all templates up to each
 	batch     int
 	multi     []bool // a connection is inside MULTI
+	opening   [][]Step
 }
 
 // NewGenerator returns a generator; it fails when a group does not exist.
@@ -100,6 +110,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	}
 	for _, t := range g.templates {
 		g.total += t.weight
+		g.upTo = append(g.upTo, g.total)
 	}
 	return g, nil
 }
@@ -109,13 +120,59 @@ func GroupNames() []string {
 	return slices.Sorted(maps.Keys(groups()))
 }
 
-// Fresh says that the connections were opened anew.
-func (g *Generator) Fresh() { clear(g.multi) }
+// Fresh says that the connections were opened anew and all keys are gone. What is
+// made from then on begins with a choice of limits, mostly low ones, so that
+// collections change their form all the time, and of protocol versions.
+func (g *Generator) Fresh() {
+	clear(g.multi)
+	g.opening = [][]Step{{{Argv: g.limits(), Replies: 1, Match: exact}}}
+	for conn := range g.Conns {
+		if g.rng.Intn(2) == 0 {
+			g.opening = append(g.opening, []Step{{Conn: conn, Argv: words("HELLO", "3"), Replies: 1, Match: matchers()["hello"]}})
+		}
+	}
+}
+
+// limitChoices are values for the limits of encodings, the default first.
+var limitChoices = []struct {
+	name   string
+	values []string
+}{
+	{"hash-max-listpack-entries", []string{"128", "4", "20", "512"}},
+	{"hash-max-listpack-value", []string{"64", "8", "20"}},
+	{"zset-max-listpack-entries", []string{"128", "4", "20"}},
+	{"zset-max-listpack-value", []string{"64", "8", "20"}},
+	{"set-max-intset-entries", []string{"512", "4", "20"}},
+	{"list-max-listpack-size", []string{"-2", "-1", "3", "16", "128"}},
+	{"list-compress-depth", []string{"0", "1", "2"}},
+	{"hll-sparse-max-bytes", []string{"3000", "0", "100", "600"}},
+	{"stream-node-max-bytes", []string{"4096", "100", "0"}},
+	{"stream-node-max-entries", []string{"100", "3", "10", "0"}},
+}
+
+// limits makes a CONFIG SET of all limits.
+func (g *Generator) limits() [][]byte {
+	argv := words("CONFIG", "SET")
+	defaults := g.rng.Intn(3) == 0
+	for _, l := range limitChoices {
+		v := pick(g.rng, l.values)
+		if defaults {
+			v = l.values[0]
+		}
+		argv = append(argv, []byte(l.name), []byte(v))
+	}
+	return argv
+}
 
 // Batch makes the next batch: commands for one connection, to be sent in one
 // piece.
 func (g *Generator) Batch() []Step {
 	g.batch++
+	if len(g.opening) > 0 {
+		steps := g.opening[0]
+		g.opening = g.opening[1:]
+		return g.number(steps[0].Conn, steps)
+	}
 	conn := g.rng.Intn(g.Conns)
 	if !g.multi[conn] && g.rng.Intn(40) == 0 {
 		return g.number(conn, g.special())
@@ -126,6 +183,8 @@ func (g *Generator) Batch() []Step {
 		n = 1 + g.rng.Intn(6)
 	case 1:
 		n = 1 + g.rng.Intn(60)
+	case 2:
+		n = 1 + g.rng.Intn(300)
 	}
 	var steps []Step
 	for range n {
@@ -133,6 +192,9 @@ func (g *Generator) Batch() []Step {
 		steps = append(steps, s)
 		if s.Closes {
 			g.multi[conn] = false
+			break
+		}
+		if s.Match.check != nil {
 			break
 		}
 	}
@@ -146,15 +208,25 @@ func (g *Generator) number(conn int, steps []Step) []Step {
 	return steps
 }
 
-// command makes one command from a template drawn by weight.
-func (g *Generator) command(conn int) Step {
+// Digest makes a step that compares the keyspaces.
+func (g *Generator) Digest() Step {
+	g.batch++
+	return Step{Batch: g.batch, Digest: true, Replies: 1, Match: exact}
+}
+
+// template draws a template by weight.
+func (g *Generator) template() *template {
 	at := g.rng.Intn(g.total)
-	i := 0
-	for at >= g.templates[i].weight {
-		at -= g.templates[i].weight
-		i++
+	i, _ := slices.BinarySearch(g.upTo, at+1)
+	return g.templates[i]
+}
+
+// command makes one command.
+func (g *Generator) command(conn int) Step {
+	t := g.template()
+	for t.match.check != nil && (g.multi[conn] || g.Events && t.match.Name == "taken") {
+		t = g.template()
 	}
-	t := g.templates[i]
 	s := Step{Argv: t.body.expand(g, nil), Match: t.match, Replies: 1, Closes: t.match.closes}
 	if !t.fixed && g.rng.Intn(33) == 0 {
 		s.Argv = g.garble(t, s.Argv)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 )
@@ -30,26 +31,29 @@ func readReply(r *bufio.Reader) (Reply, error) {
 
 // appendReply appends the bytes of one reply to dst.
 func appendReply(dst []byte, r *bufio.Reader) ([]byte, error) {
-	line, err := r.ReadBytes('\n')
-	dst = append(dst, line...)
-	if err != nil {
+	at := len(dst)
+	var err error
+	if dst, err = appendLine(dst, r); err != nil {
 		return dst, err
 	}
+	line := dst[at:]
 	if len(line) < 3 || line[len(line)-2] != '\r' {
 		return dst, fmt.Errorf("not a reply: %q", line)
+	}
+	switch line[0] {
+	case '+', '-', ':', '_', ',', '#', '(':
+		return dst, nil
 	}
 	n, numErr := strconv.Atoi(string(line[1 : len(line)-2]))
 	count := 0
 	switch line[0] {
-	case '+', '-', ':', '_', ',', '#', '(':
-		return dst, nil
 	case '$', '=', '!':
 		if numErr != nil || n < -1 {
 			return dst, fmt.Errorf("bad length: %q", line)
 		}
 		if n >= 0 {
 			at := len(dst)
-			dst = append(dst, make([]byte, n+2)...)
+			dst = slices.Grow(dst, n+2)[:at+n+2]
 			_, err = io.ReadFull(r, dst[at:])
 		}
 		return dst, err
@@ -71,6 +75,17 @@ func appendReply(dst []byte, r *bufio.Reader) ([]byte, error) {
 		}
 	}
 	return dst, nil
+}
+
+// appendLine appends the bytes up to a line's end.
+func appendLine(dst []byte, r *bufio.Reader) ([]byte, error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		dst = append(dst, part...)
+		if err != bufio.ErrBufferFull {
+			return dst, err
+		}
+	}
 }
 
 // parseReply takes apart what appendReply read, and returns what follows it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -17,9 +18,13 @@ const replyTimeout = 10 * time.Second
 
 // Pair is the two servers and equal connections to each.
 type Pair struct {
-	addrs [2]string // the oracle's, ours
-	conns [][2]*Client
-	comps []comparison
+	addrs   [2]string // the oracle's, ours
+	conns   [][2]*Client
+	comps   []comparison
+	control [2]*Client // looks at the servers between the steps
+	events  *listeners // nil: keyspace events are not compared
+	out     []byte
+	raw     [2][]byte // the replies that are compared
 }
 
 // Client is a connection to a server. It is not safe for concurrent use.
@@ -52,6 +57,14 @@ func (c *Client) Close() { c.conn.Close() }
 // NewPair opens n connections to each server.
 func NewPair(oracle, ours string, n int) (*Pair, error) {
 	p := &Pair{addrs: [2]string{oracle, ours}, conns: make([][2]*Client, n), comps: make([]comparison, n)}
+	for side, addr := range p.addrs {
+		c, err := Dial(addr)
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.control[side] = c
+	}
 	for i := range n {
 		if err := p.reopen(i); err != nil {
 			p.Close()
@@ -79,7 +92,11 @@ func (p *Pair) reopen(i int) error {
 
 // Close closes all connections.
 func (p *Pair) Close() {
-	for _, pair := range p.conns {
+	all := append(p.conns, p.control)
+	if p.events != nil {
+		all = append(all, p.events.conns)
+	}
+	for _, pair := range all {
 		for _, c := range pair {
 			if c != nil {
 				c.conn.Close()
@@ -95,20 +112,21 @@ func (p *Pair) Reset() error {
 			return err
 		}
 	}
-	for _, c := range p.conns[0] {
-		c.conn.SetDeadline(time.Now().Add(replyTimeout))
-		if _, err := io.WriteString(c.conn, "FLUSHALL\r\n"); err != nil {
-			return err
-		}
-		if reply, err := readReply(c.in); err != nil || string(reply.Raw) != "+OK\r\n" {
+	for _, c := range p.control {
+		if reply, err := c.Do("FLUSHALL"); err != nil || string(reply.Raw) != "+OK\r\n" {
 			return fmt.Errorf("FLUSHALL: %q, %v", reply.Raw, err)
 		}
+	}
+	if p.events != nil {
+		_, err := p.events.collect(p.control)
+		return err
 	}
 	return nil
 }
 
 // Mismatch is a step to which the two servers answered differently.
 type Mismatch struct {
+	What      string // if it is not the replies that differ
 	Step      Step
 	Want, Got Reply
 	WantErr   error // what the oracle's connection said instead of a reply
@@ -127,18 +145,36 @@ func (m *Mismatch) Describe() string {
 		}
 		return text
 	}
-	return fmt.Sprintf("command %s\nredis   %s\nheddle  %s", m.Step, show(m.Want, m.WantErr), show(m.Got, m.GotErr))
+	what := "command " + m.Step.String()
+	if m.What != "" {
+		what = m.What
+	}
+	return fmt.Sprintf("%s\nredis   %s\nheddle  %s", what, show(m.Want, m.WantErr), show(m.Got, m.GotErr))
 }
 
 // Run sends a batch to both servers in one piece each, reads the replies and
 // returns the first mismatch, nil if there is none.
 func (p *Pair) Run(batch []Step) (*Mismatch, error) {
-	if batch[0].ScanLoop {
-		return p.scanLoop(batch[0]), nil
+	m, err := p.run(batch)
+	if m == nil && err == nil && p.events != nil {
+		return p.compareEvents(batch[len(batch)-1])
 	}
-	var out []byte
+	return m, err
+}
+
+// writeAtOnce is how many bytes a connection takes whatever the server does.
+const writeAtOnce = 32 << 10
+
+func (p *Pair) run(batch []Step) (*Mismatch, error) {
+	switch {
+	case batch[0].ScanLoop:
+		return p.scanLoop(batch[0]), nil
+	case batch[0].Digest:
+		return p.compareDigests(batch[0])
+	}
+	p.out = p.out[:0]
 	for _, s := range batch {
-		out = s.append(out)
+		p.out = s.append(p.out)
 		if s.Wait > 0 && len(batch) > 1 {
 			return p.oneByOne(batch)
 		}
@@ -146,6 +182,13 @@ func (p *Pair) Run(batch []Step) (*Mismatch, error) {
 	conn := batch[0].Conn
 	for _, c := range p.conns[conn] {
 		c.conn.SetDeadline(time.Now().Add(replyTimeout))
+		if len(p.out) <= writeAtOnce {
+			if _, err := c.conn.Write(p.out); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		out := slices.Clone(p.out)
 		go c.conn.Write(out) // while we read, lest both sides wait
 	}
 	for _, s := range batch {
@@ -162,7 +205,7 @@ func (p *Pair) Run(batch []Step) (*Mismatch, error) {
 
 func (p *Pair) oneByOne(batch []Step) (*Mismatch, error) {
 	for _, s := range batch {
-		if m, err := p.Run([]Step{s}); m != nil || err != nil {
+		if m, err := p.run([]Step{s}); m != nil || err != nil {
 			return m, err
 		}
 	}
@@ -173,50 +216,74 @@ func (s Step) append(out []byte) []byte {
 	if s.Raw != nil {
 		return append(out, s.Raw...)
 	}
-	out = fmt.Appendf(out, "*%d\r\n", len(s.Argv))
+	out = appendHeader(out, '*', len(s.Argv))
 	for _, a := range s.Argv {
-		out = fmt.Appendf(out, "$%d\r\n", len(a))
+		out = appendHeader(out, '$', len(a))
 		out = append(append(out, a...), '\r', '\n')
 	}
 	return out
 }
 
+func appendHeader(out []byte, kind byte, n int) []byte {
+	return append(strconv.AppendInt(append(out, kind), int64(n), 10), '\r', '\n')
+}
+
 // compare reads the replies to s from both sides.
 func (p *Pair) compare(s Step) *Mismatch {
-	var replies [2]Reply
-	var errs [2]error
 	if s.Replies == 0 {
 		return nil
 	}
+	var errs [2]error
 	for side, c := range p.conns[s.Conn] {
-		if s.Replies < 0 {
-			replies[side].Raw, errs[side] = io.ReadAll(c.in)
-			continue
-		}
-		replies[side], errs[side] = readReply(c.in)
-		if errs[side] == nil && s.Closes {
-			var rest []byte
-			rest, errs[side] = io.ReadAll(c.in)
-			replies[side].Raw = append(replies[side].Raw, rest...)
-		}
+		p.raw[side], errs[side] = c.read(p.raw[side][:0], s)
 	}
-	m := &Mismatch{s, replies[0], replies[1], errs[0], errs[1]}
-	if errs[0] != nil || errs[1] != nil {
-		if errs[0] == io.EOF && errs[1] == io.EOF && bytes.Equal(m.Want.Raw, m.Got.Raw) {
+	want, got := p.raw[0], p.raw[1]
+	equal := bytes.Equal(want, got)
+	comp := &p.comps[s.Conn]
+	switch {
+	case errs[0] != nil || errs[1] != nil:
+		if equal && errs[0] == io.EOF && errs[1] == io.EOF {
 			return nil
 		}
-		return m
-	}
-	if s.Replies < 0 {
-		if bytes.Equal(m.Want.Raw, m.Got.Raw) {
+	case s.Replies < 0:
+		if equal {
 			return nil
 		}
-		return m
+	case equal:
+		comp.note(s, want)
+		return nil
 	}
-	if p.comps[s.Conn].same(s, m.Want, m.Got) {
+	m := &Mismatch{Step: s, Want: replyOf(want), Got: replyOf(got), WantErr: errs[0], GotErr: errs[1]}
+	if errs[0] == nil && errs[1] == nil && s.Replies > 0 && (comp.same(s, m.Want, m.Got) || s.Match.check != nil && s.Match.check(p, s, m.Want, m.Got)) {
 		return nil
 	}
 	return m
+}
+
+// read appends the reply to s, or all that comes, to dst.
+func (c *Client) read(dst []byte, s Step) ([]byte, error) {
+	var err error
+	if s.Replies > 0 {
+		if dst, err = appendReply(dst, c.in); err != nil || !s.Closes {
+			return dst, err
+		}
+	}
+	rest, err := io.ReadAll(c.in)
+	return append(dst, rest...), err
+}
+
+// replyOf takes apart a copy of what was read, as far as that is a reply.
+func replyOf(raw []byte) Reply {
+	raw = slices.Clone(raw)
+	if whole, err := appendReply(nil, bufio.NewReader(bytes.NewReader(raw))); err == nil && len(whole) == len(raw) {
+		reply, _ := parseReply(raw)
+		return reply
+	}
+	reply := Reply{Raw: raw}
+	if len(raw) > 0 {
+		reply.Kind = raw[0]
+	}
+	return reply
 }
 
 // scanLoop runs SCAN to its end on both sides and compares the sets of keys.
@@ -229,7 +296,7 @@ func (p *Pair) scanLoop(s Step) *Mismatch {
 	if errs[0] == nil && errs[1] == nil && bytes.Equal(replies[0].Raw, replies[1].Raw) {
 		return nil
 	}
-	return &Mismatch{s, replies[0], replies[1], errs[0], errs[1]}
+	return &Mismatch{Step: s, Want: replies[0], Got: replies[1], WantErr: errs[0], GotErr: errs[1]}
 }
 
 // scanAll returns the keys that SCAN gives, in order, as one array.

@@ -69,7 +69,7 @@ func (s *shrinker) fails(steps []Step) bool {
 }
 
 func sameCommand(a, b Step) bool {
-	if len(a.Argv) != len(b.Argv) || !bytes.Equal(a.Raw, b.Raw) {
+	if len(a.Argv) != len(b.Argv) || !bytes.Equal(a.Raw, b.Raw) || a.Digest != b.Digest {
 		return false
 	}
 	for i := range a.Argv {

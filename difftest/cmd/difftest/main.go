@@ -23,6 +23,7 @@ func main() {
 		keys    = flag.Int("keys", 24, "number of ordinary keys")
 		conns   = flag.Int("conns", 0, "connections; 0 takes 4 a worker, 16 at most")
 		most    = flag.Int("failures", 10, "give up after so many different mismatches")
+		events  = flag.Bool("events", false, "compare keyspace events, too")
 		list    = flag.Bool("differences", false, "list the deliberate differences and end")
 	)
 	flag.Parse()
@@ -35,7 +36,7 @@ func main() {
 	if *seed == 0 {
 		*seed = time.Now().UnixNano()
 	}
-	options := difftest.Options{Seed: *seed, Conns: *conns, Keys: *keys}
+	options := difftest.Options{Seed: *seed, Conns: *conns, Keys: *keys, Events: *events}
 	if *groups != "" {
 		options.Groups = strings.Split(*groups, ",")
 	}
