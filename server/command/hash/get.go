@@ -21,10 +21,13 @@ func hgetSpec() *command.Spec {
 // replyGet writes the value of a field, or null.
 func replyGet(w *resp.Writer, h *hash.Hash, field []byte) bool {
 	value, found := h.Get(field)
-	if found {
-		replyValue(w, value)
-	} else {
+	switch {
+	case !found:
 		w.Null()
+	case len(value) > db.PackedMax:
+		w.BulkExternal(h.Lasting(field), nil) // it never changes: no need to copy it
+	default:
+		w.Bulk(value)
 	}
 	return found
 }

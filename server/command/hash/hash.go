@@ -62,16 +62,6 @@ func errArity(c *command.Call) error {
 	return command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.Name)
 }
 
-// replyValue writes a field or a value. One that is larger than what is packed stands
-// in memory of its own, which never changes, so the reply need not copy it.
-func replyValue(w *resp.Writer, b []byte) {
-	if len(b) > db.PackedMax {
-		w.BulkExternal(b, nil)
-		return
-	}
-	w.Bulk(b)
-}
-
 // parts says what a reply holds of each field.
 type parts uint8
 
@@ -82,10 +72,29 @@ const (
 
 func (p parts) reply(w *resp.Writer, field, value []byte) {
 	if p&partField != 0 {
-		replyValue(w, field)
+		w.Bulk(field)
 	}
 	if p&partValue != 0 {
-		replyValue(w, value)
+		w.Bulk(value)
+	}
+}
+
+// replyIter is reply of where a walk is. What is larger than what is packed never
+// changes, so it need not be copied.
+func (p parts) replyIter(w *resp.Writer, it *hash.Iter) {
+	if p&partField != 0 {
+		if f := it.Field(); len(f) > db.PackedMax {
+			w.BulkExternal(it.LastingField(), nil)
+		} else {
+			w.Bulk(f)
+		}
+	}
+	if p&partValue != 0 {
+		if v := it.Value(); len(v) > db.PackedMax {
+			w.BulkExternal(it.LastingValue(), nil)
+		} else {
+			w.Bulk(v)
+		}
 	}
 }
 
@@ -101,10 +110,9 @@ func replyAll(w *resp.Writer, h *hash.Hash, p parts) {
 		w.Stream(&all{f.Iter(), p})
 		return
 	}
-	h.Each(func(field, value []byte) bool {
-		p.reply(w, field, value)
-		return true
-	})
+	for it := h.Iter(); it.Next(); {
+		p.replyIter(w, &it)
+	}
 }
 
 // all is a resp.Stream of all fields.
@@ -118,7 +126,7 @@ func (a *all) Next(w *resp.Writer) bool {
 		if !a.it.Next() {
 			return false
 		}
-		a.parts.reply(w, a.it.Field(), a.it.Value())
+		a.parts.replyIter(w, &a.it)
 	}
 	return true
 }

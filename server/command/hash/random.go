@@ -33,7 +33,7 @@ func hrandfield(c *command.Call, v db.View) error {
 			c.Reply.Null()
 		default:
 			field, _ := h.Random(v)
-			replyValue(c.Reply, field)
+			c.Reply.Bulk(field)
 		}
 		return nil
 	}
@@ -84,14 +84,12 @@ func replyRandom(w *resp.Writer, v db.View, h *hash.Hash, count int64, p parts) 
 		r.distinct(v, h, n)
 	default:
 		left := size
-		h.Each(func(field, value []byte) bool {
+		for it := h.Iter(); n > 0 && it.Next(); left-- {
 			if members.Below(v.Rand(), uint64(left)) < uint64(n) {
-				r.one(field, value)
+				r.one(it.Field(), it.Value())
 				n--
 			}
-			left--
-			return n > 0
-		})
+		}
 	}
 }
 
