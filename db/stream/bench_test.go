@@ -14,9 +14,7 @@ func fill(n int) *Stream {
 	pairs := [][]byte{[]byte("field"), nil}
 	for i := range n {
 		pairs[1] = strconv.AppendInt(append(pairs[1][:0], "value:"...), int64(i), 10)
-		if err := s.Append(ID{1_700_000_000_000 + uint64(i/20), uint64(i % 20)}, pairs, usual); err != nil {
-			panic(err)
-		}
+		s.Append(ID{1_700_000_000_000 + uint64(i/20), uint64(i % 20)}, pairs, usual)
 	}
 	return s
 }
@@ -32,9 +30,7 @@ func BenchmarkAppend(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				i++
-				if err := s.Append(ID{uint64(i / 20), uint64(i)}, pairs, usual); err != nil {
-					b.Fatal(err)
-				}
+				s.Append(ID{uint64(i / 20), uint64(i)}, pairs, usual)
 			}
 			b.ReportMetric(float64(s.MemSize())/float64(s.Len()), "B/entry")
 		})
@@ -49,7 +45,7 @@ func BenchmarkAppendTrim(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				i++
-				_ = s.Append(ID{uint64(i), 0}, pairs, usual)
+				s.Append(ID{uint64(i), 0}, pairs, usual)
 				s.TrimTo(Trim{MaxLen: 1000, Approximate: approximate})
 			}
 		})
@@ -108,7 +104,7 @@ func BenchmarkCloneAppend(b *testing.B) {
 	for b.Loop() {
 		s.Clone()
 		id, _ := s.LastID().Next()
-		_ = s.Append(id, pairs, usual)
+		s.Append(id, pairs, usual)
 	}
 }
 

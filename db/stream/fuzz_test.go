@@ -15,7 +15,7 @@ func FuzzBlock(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for id, ok := (ID{5, 1}), true; ok && s.Len() < 60; id, ok = nextID(r, id) {
 		if s.last.Before(id) {
-			_ = s.Append(id, bytesOf(randomPairs(r)), Limits{NodeBytes: 2000})
+			s.Append(id, bytesOf(randomPairs(r)), Limits{NodeBytes: 2000})
 		}
 	}
 	for p := (place{}); s.blocks.has(p); p = s.blocks.next(p) {
@@ -85,7 +85,7 @@ func FuzzStream(f *testing.F) {
 			case op < 160:
 				if id, ok := nextID(r, m.last); ok && m.last.Before(id) {
 					pairs := randomPairs(r)
-					_ = s.Append(id, bytesOf(pairs), l)
+					s.Append(id, bytesOf(pairs), l)
 					m.add(id, pairs, l)
 				}
 			case op < 240 && len(all) > 0:

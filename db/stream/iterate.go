@@ -204,6 +204,19 @@ func (s *Stream) Get(id ID) (e Entry, ok bool) {
 	return l.val.entry(id, own, fields), true
 }
 
+// Has reports whether there is an entry with that ID.
+func (s *Stream) Has(id ID) bool {
+	if s.blocks.n == 0 {
+		return false
+	}
+	l := s.blocks.at(findID(&s.blocks, id))
+	if l.val.last.Before(id) {
+		return false
+	}
+	_, found := l.val.find(l.key, id)
+	return found
+}
+
 // Count returns how many entries the range from..to has. It takes time for each chunk of
 // blocks, not for each entry.
 func (s *Stream) Count(from, to ID) int {

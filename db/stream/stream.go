@@ -4,8 +4,6 @@
 package stream
 
 import (
-	"errors"
-
 	"heddle/db"
 	"heddle/db/listpack"
 )
@@ -37,9 +35,6 @@ type node struct {
 	size       int64 // in Redis, without the two counts that precede the entries
 	end        ID    // the entry from which the next one in the last block is told
 }
-
-// ErrTooLarge says that an entry is larger than any node may be.
-var ErrTooLarge = errors.New("Elements are too large to be stored")
 
 // Limits say when a node is full.
 type Limits struct {
@@ -102,6 +97,12 @@ func (s *Stream) SetMaxDeleted(id ID) { s.maxDeleted = id }
 
 // Top returns the ID of the last entry; false when there is none.
 func (s *Stream) Top() (ID, bool) {
+	if s.length == 0 {
+		return ID{}, false
+	}
+	if p := s.blocks.last(); s.blocks.at(p).val.live > 0 {
+		return s.node.end, true
+	}
 	for p := s.blocks.last(); s.blocks.has(p); p = s.blocks.prev(p) {
 		if l := s.blocks.at(p); l.val.live > 0 {
 			return l.val.end(l.key), true
@@ -110,27 +111,31 @@ func (s *Stream) Top() (ID, bool) {
 	return ID{}, false
 }
 
-// Append adds an entry, whose ID must be after LastID. pairs are names and values in turn,
-// at least one of each. It fails with ErrTooLarge, and changes nothing then.
-func (s *Stream) Append(id ID, pairs [][]byte, l Limits) error {
-	total := int64(0)
+// Fits reports whether an entry of these names and values is no larger than any node may
+// be.
+func Fits(pairs [][]byte) bool { return total(pairs) <= maxNode }
+
+func total(pairs [][]byte) (n int64) {
 	for _, b := range pairs {
-		total += int64(len(b))
+		n += int64(len(b))
 	}
-	if total > maxNode {
-		return ErrTooLarge
-	}
+	return n
+}
+
+// Append adds an entry, whose ID must be after LastID. pairs are names and values in turn,
+// at least one of each, that fit.
+func (s *Stream) Append(id ID, pairs [][]byte, l Limits) {
+	size := total(pairs)
 	p := s.blocks.last()
 	switch {
-	case s.blocks.n == 0 || s.node.full(total, l):
+	case s.blocks.n == 0 || s.node.full(size, l):
 		p = s.startNode(id, pairs)
 	default:
-		if b := &s.blocks.at(p).val; b.live > 0 && int64(len(b.data))-int64(b.start)+total > int64(max(maxPart, 4*b.start)) {
+		if b := &s.blocks.at(p).val; b.live > 0 && int64(len(b.data))-int64(b.start)+size > int64(max(maxPart, 4*b.start)) {
 			p = s.startPart(id, p)
 		}
 	}
 	s.put(p, id, pairs)
-	return nil
 }
 
 // full reports whether an entry whose names and values have total bytes begins a new node.

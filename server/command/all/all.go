@@ -13,6 +13,7 @@ import (
 	admin "heddle/server/command/server"
 	sets "heddle/server/command/set"
 	"heddle/server/command/sortedset"
+	streams "heddle/server/command/stream"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
 )
@@ -39,6 +40,7 @@ func Families(d Deps) []command.Family {
 		lists.Family(),
 		pubsub.Family(),
 		sortedset.Family(),
+		streams.Family(),
 		admin.Family(d.Server),
 	}
 }
