@@ -41,6 +41,11 @@ func Differences() []Difference {
 				return s.is("object") && len(s.Argv) > 1 && bytes.EqualFold(s.Argv[1], []byte("encoding")) &&
 					string(want.Text) == "hashtable" && string(got.Text) == "listpack"
 			}},
+		{"OBJECT ENCODING of sets of few integers, after SADD of many at once or SPOP of most",
+			"Redis 7.2 counts the arguments of SADD, also what is there already, and puts what SPOP leaves of a hash table into a listpack",
+			func(s Step, want, got Reply) bool {
+				return s.is("object") && string(want.Text) == "intset" && (string(got.Text) == "listpack" || string(got.Text) == "hashtable")
+			}},
 		{"OBJECT ENCODING of a list that is a listpack",
 			"Redis 7.2 calls short lists so; 7.0 knows only quicklists",
 			func(s Step, want, got Reply) bool {
@@ -55,6 +60,11 @@ func Differences() []Difference {
 			"Redis 7.2 has the option; 7.0 speaks of a wrong number of arguments",
 			func(s Step, want, got Reply) bool {
 				return (s.is("zrank") || s.is("zrevrank")) && len(s.Argv) == 4 && bytes.HasPrefix(want.Text, []byte("ERR wrong number of arguments"))
+			}},
+		{"TTL, PTTL and PERSIST with two arguments",
+			"the second is a member, as in KeyDB",
+			func(s Step, want, got Reply) bool {
+				return (s.is("ttl") || s.is("pttl") || s.is("persist")) && len(s.Argv) == 3 && want.Kind == '-' && got.Kind == ':'
 			}},
 		{"INFO keyspace: the field cached_keys",
 			"as in KeyDB, whose fields INFO has too",

@@ -190,6 +190,9 @@ func (e *Env) Groups(want ...string) {
 	e.oplog.groups = nil
 }
 
+// Forget forgets the events and effects so far: of what only prepares a test.
+func (e *Env) Forget() { e.events, e.oplog.lines, e.oplog.groups = nil, nil, nil }
+
 // oplog keeps effects as text.
 type oplog struct {
 	db     int

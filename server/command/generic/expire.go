@@ -16,7 +16,7 @@ type expireUnit struct {
 }
 
 // expireSpecs: EXPIRE | PEXPIRE | EXPIREAT | PEXPIREAT key time [NX | XX | GT | LT],
-// PERSIST key
+// PERSIST key [member]
 func expireSpecs() []*command.Spec {
 	spec := func(name string, u expireUnit) *command.Spec {
 		return &command.Spec{
@@ -31,7 +31,7 @@ func expireSpecs() []*command.Spec {
 		spec("expireat", expireUnit{absolute: true}),
 		spec("pexpireat", expireUnit{millis: true, absolute: true}),
 		{
-			Name: "persist", Arity: 2, Keys: command.Key(1, command.KeyRW|command.KeyUpdate), Flags: command.Fast,
+			Name: "persist", Arity: -2, Keys: command.Key(1, command.KeyRW|command.KeyUpdate), Flags: command.Fast,
 			ACL: command.CatKeyspace, Group: group, Write: persist,
 		},
 	}
@@ -141,6 +141,13 @@ func conditionsHold(cond int, now, next db.Expiry) bool {
 
 func persist(c *command.Call, tx db.Txn) error {
 	key := c.Args.Key()
+	if c.Args.Len() > 0 {
+		member, err := oneMember(c)
+		if err != nil {
+			return err
+		}
+		return persistMember(c, tx, key, member)
+	}
 	at, found := tx.Expire(key)
 	if !found || at == db.NoExpiry {
 		c.Reply.Int(0)
@@ -152,25 +159,40 @@ func persist(c *command.Call, tx db.Txn) error {
 	return nil
 }
 
-// ttlSpecs: TTL | PTTL | EXPIRETIME | PEXPIRETIME key
+// oneMember returns the argument that is left, a member, and refuses more.
+func oneMember(c *command.Call) ([]byte, error) {
+	if c.Args.Len() > 1 {
+		return nil, command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.Name)
+	}
+	return c.Args.Bytes(), nil
+}
+
+// ttlSpecs: TTL | PTTL key [member], EXPIRETIME | PEXPIRETIME key
 func ttlSpecs() []*command.Spec {
-	spec := func(name string, u expireUnit, tips ...string) *command.Spec {
+	spec := func(name string, arity int, u expireUnit, tips ...string) *command.Spec {
 		return &command.Spec{
-			Name: name, Arity: 2, Keys: command.Key(1, command.KeyRO|command.KeyAccess), Flags: command.Fast,
+			Name: name, Arity: arity, Keys: command.Key(1, command.KeyRO|command.KeyAccess), Flags: command.Fast,
 			ACL: command.CatKeyspace, Group: group, Tips: tips,
 			Read: func(c *command.Call, v db.View) error { return ttl(c, v, u) },
 		}
 	}
 	return []*command.Spec{
-		spec("ttl", expireUnit{}, tipNondetermined),
-		spec("pttl", expireUnit{millis: true}, tipNondetermined),
-		spec("expiretime", expireUnit{absolute: true}),
-		spec("pexpiretime", expireUnit{millis: true, absolute: true}),
+		spec("ttl", -2, expireUnit{}, tipNondetermined),
+		spec("pttl", -2, expireUnit{millis: true}, tipNondetermined),
+		spec("expiretime", 2, expireUnit{absolute: true}),
+		spec("pexpiretime", 2, expireUnit{millis: true, absolute: true}),
 	}
 }
 
 func ttl(c *command.Call, v db.View, u expireUnit) error {
 	key := c.Args.Key()
+	if c.Args.Len() > 0 {
+		member, err := oneMember(c)
+		if err != nil {
+			return err
+		}
+		return ttlMember(c, v, key, member, u)
+	}
 	if v.Probe(key) == db.TypeNone {
 		c.Reply.Int(-2)
 		return nil
@@ -180,13 +202,18 @@ func ttl(c *command.Call, v db.View, u expireUnit) error {
 		c.Reply.Int(-1)
 		return nil
 	}
+	c.Reply.Int(u.span(at, v.Now()))
+	return nil
+}
+
+// span is an instant as TTL and its kin answer with it: rounded to the nearest second.
+func (u expireUnit) span(at, now db.Millis) int64 {
 	n := int64(at)
 	if !u.absolute {
-		n = max(n-int64(v.Now()), 0)
+		n = max(n-int64(now), 0)
 	}
 	if !u.millis {
 		n = n/1000 + (n%1000+500)/1000
 	}
-	c.Reply.Int(n)
-	return nil
+	return n
 }
