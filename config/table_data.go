@@ -39,7 +39,7 @@ func typesTable() []*Directive {
 		number("hash-max-listpack-entries", "512", 0, maxInt64, 0, "").also("hash-max-ziplist-entries"),
 		memory("hash-max-listpack-value", "64", 0, maxInt64, 0, "").also("hash-max-ziplist-value"),
 		number("list-max-listpack-size", "-2", minInt32, maxInt32, 0, "").also("list-max-ziplist-size"),
-		number("list-compress-depth", "0", 0, maxInt32, 0, ""),
+		number("list-compress-depth", "0", 0, maxInt32, 0, "numbers and short strings in lists are spelled in few bits anyway"),
 		number("set-max-intset-entries", "512", 0, maxInt64, 0, ""),
 		number("set-max-listpack-entries", "128", 0, maxInt64, 0, ""),
 		memory("set-max-listpack-value", "64", 0, maxInt64, 0, ""),
