@@ -243,6 +243,9 @@ type Whole interface {
 	// Each visits every key once, none whose time has come, as of one instant,
 	// without holding locks while fn runs (a snapshot). fn returns false to stop.
 	Each(db int, fn func(key []byte, t Type) bool)
+	// Items visits the keys of all databases, one after the other, with their values, as
+	// Each does. fn must not keep what it is given.
+	Items(fn func(db int, it *Item) bool)
 	// RandomKey appends a random key to dst; false when the database is empty
 	// or the time of all its keys has come.
 	RandomKey(db int, dst []byte) ([]byte, bool)

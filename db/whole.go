@@ -156,20 +156,34 @@ func (w *whole) scanShard(i, db int, at uint64, left *int, fn func(key []byte, t
 
 // Each visits every key as of one instant.
 func (w *whole) Each(db int, fn func(key []byte, t Type) bool) {
-	var sn *Snapshot
-	if w.tx == nil {
-		sn = w.ks.Snapshot(nil)
-	} else {
-		sn = w.ks.SnapshotLocked()
-	}
+	sn := w.snapshot()
 	defer sn.close(w.tx != nil)
+	w.each(sn, db, func(it *Item) bool { return fn(it.Key, it.Type) })
+}
+
+// Items visits all keys and values as of one instant.
+func (w *whole) Items(fn func(db int, it *Item) bool) {
+	sn := w.snapshot()
+	defer sn.close(w.tx != nil)
+	for db, more := 0, true; more && db < w.ks.databases; db++ {
+		w.each(sn, db, func(it *Item) bool {
+			more = fn(db, it)
+			return more
+		})
+	}
+}
+
+func (w *whole) snapshot() *Snapshot {
+	if w.tx == nil {
+		return w.ks.Snapshot(nil)
+	}
+	return w.ks.SnapshotLocked()
+}
+
+// each visits the keys of a snapshot whose time has not come.
+func (w *whole) each(sn *Snapshot, db int, fn func(it *Item) bool) {
 	now := w.now()
-	sn.Each(db, func(it *Item) bool {
-		if it.Expire != NoExpiry && now > it.Expire {
-			return true
-		}
-		return fn(it.Key, it.Type)
-	})
+	sn.Each(db, func(it *Item) bool { return it.Expire != NoExpiry && now > it.Expire || fn(it) })
 }
 
 // RandomKey appends a random key to dst.

@@ -1,9 +1,6 @@
 package admin
 
 import (
-	"crypto/sha1"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -121,96 +118,6 @@ func debugSDSLen(c *command.Call, s command.Session) error {
 			len(key), len(key), m.Len, max(m.Size-int64(len(key)), 0)))
 		return nil
 	})
-}
-
-// digest stands for keys and values, whatever the order in which they are
-// added: equal data have equal digests, on Redis too.
-type digest [sha1.Size]byte
-
-func (d *digest) xor(b []byte) {
-	h := sha1.Sum(b)
-	for i := range d {
-		d[i] ^= h[i]
-	}
-}
-
-// mix adds b in a way that depends on the order.
-func (d *digest) mix(b []byte) {
-	d.xor(b)
-	*d = sha1.Sum(d[:])
-}
-
-func (d *digest) mixNumber(n uint32) {
-	var b [4]byte
-	binary.BigEndian.PutUint32(b[:], n)
-	d.mix(b[:])
-}
-
-// typeNumbers are the numbers by which a digest tells types apart.
-var typeNumbers = [...]uint32{db.TypeString: 0, db.TypeList: 1, db.TypeSet: 2, db.TypeZSet: 3, db.TypeHash: 4, db.TypeStream: 6}
-
-// value adds the value of a key and that it expires.
-func (d *digest) value(tx db.Txn, key []byte) error {
-	t := tx.Type(key)
-	if t == db.TypeNone {
-		return nil
-	}
-	d.mixNumber(typeNumbers[t])
-	if t == db.TypeString {
-		s, _, err := tx.Current(key)
-		if err != nil {
-			return err
-		}
-		d.mix(command.StrBytes(s, make([]byte, 0, 20)))
-	}
-	if at, _ := tx.Expire(key); at != db.NoExpiry {
-		d.xor([]byte("!!expire!!"))
-	}
-	return nil
-}
-
-func (d *digest) hex() string { return hex.EncodeToString(d[:]) }
-
-func debugDigestValue(c *command.Call, s command.Session) error {
-	keys := c.Args.Rest()
-	var out resp.Writer
-	for _, key := range keys {
-		var d digest
-		if err := s.Locked(key, func(tx db.Txn) error { return d.value(tx, key) }); err != nil {
-			return err
-		}
-		out.Simple(d.hex())
-	}
-	c.Reply.Array(len(keys))
-	c.Reply.Raw(out.Bytes())
-	return nil
-}
-
-func debugDigest(c *command.Call, s command.Session) error {
-	var sum digest
-	w := s.Keyspace()
-	selected := s.DB()
-	defer s.SetDB(selected)
-	for i := range w.Databases() {
-		if w.Len(i) == 0 {
-			continue
-		}
-		s.SetDB(i)
-		sum.mixNumber(uint32(i))
-		var failed error
-		w.Each(i, func(key []byte, _ db.Type) bool {
-			var d digest
-			d.mix(key)
-			failed = s.Locked(key, func(tx db.Txn) error { return d.value(tx, key) })
-			sum.xor(d[:])
-			return failed == nil
-		})
-		if failed != nil {
-			return failed
-		}
-	}
-	c.Reply.Simple(sum.hex())
-	return nil
 }
 
 func debugProtocol(c *command.Call, _ command.Session) error {
