@@ -7,7 +7,7 @@ import (
 
 // Replies counts the replies written since m; -1 when what was written is not a
 // sequence of whole replies. Checked builds and tests use it. An attribute
-// belongs to the reply behind it.
+// belongs to the reply behind it. A Stream is taken for the rest of what it is part of.
 func (w *Writer) Replies(m Mark) int {
 	s := replyScanner{w: w, at: m.buf, ext: m.ext}
 	n := 0
@@ -58,11 +58,23 @@ func (s *replyScanner) reply() bool {
 
 func (s *replyScanner) replies(n int) bool {
 	for range n {
+		if s.stream() {
+			return true
+		}
 		if !s.reply() {
 			return false
 		}
 	}
 	return true
+}
+
+// stream moves behind a Stream, if there is one.
+func (s *replyScanner) stream() bool {
+	if s.ext < len(s.w.ext) && s.w.ext[s.ext].At == s.at && s.w.ext[s.ext].Stream != nil {
+		s.ext++
+		return true
+	}
+	return false
 }
 
 // body moves behind the n bytes of a bulk string and its line end.
