@@ -43,7 +43,7 @@ func TestHistogram(t *testing.T) {
 }
 
 func TestReplies(t *testing.T) {
-	stream := []byte(strings.Repeat("+OK\r\n$3\r\nabc\r\n$-1\r\n$0\r\n\r\n:5\r\n-ERR x\r\n_\r\n", 20))
+	stream := []byte(strings.Repeat("+OK\r\n$3\r\nabc\r\n$-1\r\n$0\r\n\r\n:5\r\n-ERR x\r\n_\r\n*0\r\n*-1\r\n*2\r\n*2\r\n$1\r\na\r\n:1\r\n*0\r\n", 20))
 	for piece := 1; piece < 40; piece++ {
 		var c loadConn
 		got, bad := 0, 0
@@ -55,7 +55,7 @@ func TestReplies(t *testing.T) {
 			}
 			got, bad, b = got+g, bad+e, b[n:]
 		}
-		if got != 140 || bad != 20 {
+		if got != 200 || bad != 20 {
 			t.Errorf("in pieces of %d: %d replies, %d errors", piece, got, bad)
 		}
 	}
@@ -124,6 +124,33 @@ func TestReport(t *testing.T) {
 	var out bytes.Buffer
 	if r.write(&out, "b"); !strings.Contains(out.String(), "10 0.50x (0.50-0.50)") {
 		t.Error(out.String())
+	}
+}
+
+// TestTypes runs the workloads and data sets of the data types for a moment,
+// redis-server on both sides.
+func TestTypes(t *testing.T) {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	o := options{heddle: path, others: "redis-server", baseline: "redis-server", toolName: "own", suite: "types", scale: 0.001, turns: 1, pipelines: "16",
+		serverThreads: 1, load: load{conns: 5, threads: 1}}
+	var out bytes.Buffer
+	if err := o.run(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range typeWorkloads(1) {
+		if !strings.Contains(out.String(), "\n"+w.name+", ") {
+			t.Errorf("%q is missing in\n%s", w.name, &out)
+		}
+	}
+	o.suite, o.only = "memory", "hashes of 100"
+	if err := o.run(&out); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "\nhashes of 100"); got != 2 {
+		t.Errorf("%d data sets in\n%s", got, &out)
 	}
 }
 

@@ -28,6 +28,9 @@ type load struct {
 	ordered  bool
 	// The run ends after this time, or, if ordered, once every key was set.
 	duration time.Duration
+	// make, if set, makes the commands in the place of GET and SET: it appends
+	// the one of number i, 0 to keys-1 in an ordered load.
+	make func(out []byte, i int, rng *rand.Rand) []byte
 }
 
 // outcome is what a load measured.
@@ -85,6 +88,7 @@ type loadConn struct {
 	unsent  []byte
 	in      []byte // the begin of an unfinished reply
 	skip    int    // bytes of a bulk that are still to come
+	open    int    // elements of an array that are still to come
 	waiting int    // replies
 	sent    time.Time
 }
@@ -251,6 +255,9 @@ func (t *loader) command(out []byte) []byte {
 	} else {
 		key = t.rng.IntN(t.keys)
 	}
+	if t.make != nil {
+		return t.make(out, key, t.rng)
+	}
 	t.turn++
 	if t.gets >= 0 && t.turn%(t.gets+1) != 0 {
 		return appendKey(append(out, "*2\r\n$3\r\nGET\r\n$15\r\n"...), key)
@@ -269,8 +276,7 @@ func appendKey(out []byte, n int) []byte {
 	return out
 }
 
-// replies counts the replies that end within b: bulks, and lines, of which bad
-// are errors.
+// replies counts the replies that end within b, of which bad are errors.
 func (c *loadConn) replies(b []byte) (got, bad int, err error) {
 	if len(c.in) > 0 {
 		c.in = append(c.in, b...)
@@ -282,7 +288,7 @@ func (c *loadConn) replies(b []byte) (got, bad int, err error) {
 			n := min(c.skip, len(b))
 			b = b[n:]
 			if c.skip -= n; c.skip == 0 {
-				got++
+				got += c.element()
 			}
 			continue
 		}
@@ -294,25 +300,49 @@ func (c *loadConn) replies(b []byte) (got, bad int, err error) {
 			c.in = append(c.in[:0], b...)
 			break
 		}
-		switch b[0] {
-		case '$':
-			n, err := strconv.Atoi(string(b[1 : end-1]))
-			if err != nil {
-				return got, bad, fmt.Errorf("not a reply: %q", b[:end])
-			}
-			if n < 0 {
-				got++
-			} else {
-				c.skip = n + 2
-			}
-		case '+', ':', '_':
-			got++
-		case '-':
-			got, bad = got+1, bad+1
-		default:
-			return got, bad, fmt.Errorf("not a reply: %q", b[:end])
+		n, err := c.line(b[:end])
+		if err != nil {
+			return got, bad, err
+		}
+		got += n
+		if b[0] == '-' {
+			bad++
 		}
 		b = b[end+1:]
 	}
 	return got, bad, nil
+}
+
+// line takes the first line of a value and returns how many replies end with it.
+func (c *loadConn) line(line []byte) (got int, err error) {
+	switch line[0] {
+	case '+', ':', '_', '-':
+		return c.element(), nil
+	case '$', '*':
+		n, err := strconv.Atoi(string(line[1 : len(line)-1]))
+		switch {
+		case err != nil:
+			return 0, fmt.Errorf("not a reply: %q", line)
+		case n < 0 || n == 0 && line[0] == '*':
+			return c.element(), nil
+		case line[0] == '$':
+			c.skip = n + 2
+		case c.open > 0:
+			c.open += n - 1
+		default:
+			c.open = n
+		}
+		return 0, nil
+	}
+	return 0, fmt.Errorf("not a reply: %q", line)
+}
+
+// element counts a value that has ended: 1 if a reply ends with it.
+func (c *loadConn) element() int {
+	if c.open > 1 {
+		c.open--
+		return 0
+	}
+	c.open = 0
+	return 1
 }

@@ -23,6 +23,8 @@ import (
 type options struct {
 	heddle, others, floor, baseline, toolName string
 	keys, pipelines                           string
+	suite, only                               string
+	scale                                     float64
 	turns, serverThreads                      int
 	extra, record                             string
 	load                                      load
@@ -35,6 +37,9 @@ func main() {
 	flag.StringVar(&o.floor, "floor", "../shared/tools/floor.c", "a server that does nothing, as the limit; built with gcc if it is there")
 	flag.StringVar(&o.baseline, "baseline", "redis-server", "the server that ratios refer to")
 	flag.StringVar(&o.toolName, "tool", "auto", "memtier_benchmark, own or redis-benchmark; auto: the first if it is on PATH, else own")
+	flag.StringVar(&o.suite, "suite", "keys", "what to compare, separated by commas: keys (GET and SET), types (commands of the data types), memory (of large and small collections)")
+	flag.StringVar(&o.only, "only", "", "of types and memory only those whose name holds this")
+	flag.Float64Var(&o.scale, "scale", 1, "factor on the numbers of commands and elements of types and memory")
 	flag.StringVar(&o.keys, "keys", "10000", "sizes of the keyspace, separated by commas, such as 10000,10000000")
 	flag.StringVar(&o.pipelines, "pipelines", "1,16,64", "commands in a batch")
 	flag.IntVar(&o.turns, "turns", 5, "turns of each server and workload")
@@ -54,9 +59,12 @@ func main() {
 }
 
 func (o options) run(w io.Writer) error {
-	sizes, err := numbers(o.keys)
-	if err != nil {
-		return err
+	var sizes []int
+	var err error
+	if o.keys != "" {
+		if sizes, err = numbers(o.keys); err != nil {
+			return err
+		}
 	}
 	pipelines, err := numbers(o.pipelines)
 	if err != nil {
@@ -75,8 +83,22 @@ func (o options) run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for i, size := range sizes {
-		if err := o.size(w, kinds, tool, size, pipelines, i == 0); err != nil {
+	for _, suite := range strings.Split(o.suite, ",") {
+		switch suite {
+		case "", "keys":
+			for i, size := range sizes {
+				if err := o.size(w, kinds, tool, size, pipelines, i == 0); err != nil {
+					return err
+				}
+			}
+		case "types":
+			err = o.types(w, kinds, pipelines)
+		case "memory":
+			err = o.memory(w, kinds)
+		default:
+			err = fmt.Errorf("no suite %q", suite)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -92,11 +114,7 @@ func (o options) size(w io.Writer, kinds []kind, t tool, keys int, pipelines []i
 		}
 	}()
 	for _, k := range kinds {
-		var extra []string
-		if k.name == "heddle" {
-			extra = strings.Fields(o.extra)
-		}
-		s, err := startServer(k, o.serverThreads, extra)
+		s, err := o.start(k)
 		if err != nil {
 			return err
 		}
@@ -124,6 +142,14 @@ func (o options) size(w io.Writer, kinds []kind, t tool, keys int, pipelines []i
 		}
 	}
 	return nil
+}
+
+func (o options) start(k kind) (*server, error) {
+	var extra []string
+	if k.name == "heddle" {
+		extra = strings.Fields(o.extra)
+	}
+	return startServer(k, o.serverThreads, extra)
 }
 
 // fill sets every key once.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -163,20 +164,48 @@ func (s *server) rss() int64 {
 
 // version asks the server who it is.
 func (s *server) version() string {
+	info := s.info("server")
+	for _, field := range []string{"heddle_version", "redis_version"} {
+		if v := infoField(info, field); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// usedMemory is the memory that the server says it uses, in bytes.
+func (s *server) usedMemory() int64 {
+	n, _ := strconv.ParseInt(infoField(s.info("memory"), "used_memory"), 10, 64)
+	return n
+}
+
+func infoField(info, name string) string {
+	_, after, _ := strings.Cut(info, "\n"+name+":")
+	value, _, _ := strings.Cut(after, "\r\n")
+	return value
+}
+
+// info returns a section of INFO, or nothing.
+func (s *server) info(section string) string { return s.ask("INFO " + section) }
+
+// ask sends an inline command and returns what comes at once, to its end if it
+// is a bulk.
+func (s *server) ask(line string) string {
 	c, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		return ""
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(time.Second))
-	fmt.Fprintf(c, "INFO server\r\n")
-	info := make([]byte, 1<<16)
-	n, _ := c.Read(info)
-	for _, field := range []string{"heddle_version:", "redis_version:"} {
-		if _, after, ok := strings.Cut(string(info[:n]), field); ok {
-			version, _, _ := strings.Cut(after, "\r\n")
-			return version
+	c.SetDeadline(time.Now().Add(time.Minute))
+	fmt.Fprintf(c, "%s\r\n", line)
+	in := bufio.NewReader(c)
+	reply, err := in.ReadString('\n')
+	var n int
+	if _, scan := fmt.Sscanf(reply, "$%d\r\n", &n); err == nil && scan == nil && n > 0 {
+		body := make([]byte, n)
+		if _, err := io.ReadFull(in, body); err == nil {
+			return "\n" + string(body)
 		}
 	}
-	return ""
+	return reply
 }
