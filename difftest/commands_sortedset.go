@@ -41,11 +41,11 @@ const sortedsetGroup = `
 4 BZPOPMIN <zkey> <zkey> 0.005 @fixed
 4 BZPOPMAX <key> <zkey> 0.005 @fixed
 4 BZMPOP 0.005 2 <zkey> <zkey> ( MIN | MAX ) [ COUNT <small> ] @fixed
-2 BZMPOP ( -1 | abc | 0.001 | 1e300 | "" ) 1 <zkey> ( MIN | <word> ) [ COUNT <small> ] @fixed
-6 ZRANDMEMBER <zkey> @shape
-6 ZRANDMEMBER <zkey> <small> @shape
-4 ZRANDMEMBER <zkey> <small> WITHSCORES @shape
-2 ZRANDMEMBER <zkey> ( <int> | -9223372036854775808 ) ( <word> | WITHSCORES <word> ) @shape
+2 BZMPOP ( -1 | abc | 0.001 | "" ) 1 <zkey> ( MIN | <word> ) [ COUNT <small> ] @fixed
+6 ZRANDMEMBER <zkey> @drawn @fixed
+6 ZRANDMEMBER <zkey> <drawn> @drawn @fixed
+4 ZRANDMEMBER <zkey> <drawn> WITHSCORES @drawn @fixed
+2 ZRANDMEMBER <zkey> <drawn> ( <word> | WITHSCORES <word> ) @fixed
 8 ZSCAN <zkey> 0 COUNT 100000 [ MATCH ( m* | *1* | <pattern> ) ] @scanpairs @fixed
 2 ZSCAN <zkey> ( abc | 0 COUNT 0 | 0 COUNT <word> | 0 TYPE zset | 0 <word> ) @fixed
 8 ZUNION 2 <zkey> <zkey> [ WEIGHTS <score> <score> ] [ AGGREGATE ( SUM | MIN | MAX ) ] [ WITHSCORES ]
@@ -65,7 +65,6 @@ const sortedsetGroup = `
 12 ZREVRANGEBYLEX <lexkey> <lexbound> <lexbound> [ LIMIT <small> <small> ]
 10 ZLEXCOUNT <lexkey> <lexbound> <lexbound>
 5 ZREMRANGEBYLEX <lexkey> <lexbound> <lexbound>
-4 ZRANGEBYLEX <key> <lexbound> <lexbound>
 8 OBJECT ENCODING ( <zkey> | <lexkey> )
 4 DEL ( <zkey> | <lexkey> )
 4 COPY <zkey> ( <zkey> | <key> ) REPLACE

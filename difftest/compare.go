@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -23,7 +24,7 @@ var exact = Matcher{Name: "exact", same: func(want, got Reply) bool { return fal
 
 // matchers are the ways of comparing that templates name.
 func matchers() map[string]Matcher {
-	return map[string]Matcher{
+	all := map[string]Matcher{
 		// a number of seconds or milliseconds that passes while we ask
 		"second":       {Name: "second", same: near(1, 1)},
 		"milliseconds": {Name: "milliseconds", same: near(2000, 1)},
@@ -68,6 +69,8 @@ func matchers() map[string]Matcher {
 		// the same, removed from it
 		"taken": {Name: "taken", same: exact.same, check: taken},
 	}
+	maps.Copy(all, streamMatchers())
+	return all
 }
 
 // near accepts two numbers, both at least min, that are close.

@@ -25,6 +25,17 @@ var groupValues = map[string]func(*Generator) []byte{
 	"lval":       (*Generator).lval,
 	"lindex":     (*Generator).lindex,
 	"member":     (*Generator).member,
+
+	"skey":     (*Generator).streamKey,
+	"sid":      (*Generator).streamID,
+	"badid":    (*Generator).badID,
+	"newid":    (*Generator).newStreamID,
+	"bound":    (*Generator).idBound,
+	"trimlen":  (*Generator).trimLength,
+	"sval":     (*Generator).streamValue,
+	"sfield":   (*Generator).streamField,
+	"sgroup":   (*Generator).streamGroupName,
+	"consumer": (*Generator).consumer,
 }
 
 // element draws what is counted by a HyperLogLog: few enough that many are there

@@ -70,3 +70,9 @@ func (g *Generator) lexBound() []byte {
 	}
 	return bound
 }
+
+// drawn draws how many members to choose: not billions of the same.
+func (g *Generator) drawn() []byte {
+	return g.edgeOr(8, []string{"abc", "", "1.5", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "-200", "01"},
+		func() int64 { return int64(g.rng.Intn(60) - 30) })
+}

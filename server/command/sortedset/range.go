@@ -173,9 +173,18 @@ func zrangestore(c *command.Call, tx db.Txn) error {
 	}
 	result := zset.NewObject()
 	from, to := q.find(&z)
+	// Redis puts the result into a listpack first, as long as it may be one, and that does
+	// not know -0.
+	l := tx.Limits()
+	listpack := q.by != byRank || int64(to-from) <= l.ZSetEntries
 	var it zset.Iter
-	for it.Start(&z, from, to, false); it.Next(); {
-		result.Set(it.Member(), it.Score())
+	for it.Start(&z, from, to, q.rev); it.Next(); {
+		m, s := it.Member(), it.Score()
+		listpack = listpack && int64(result.Len()) < l.ZSetEntries && int64(len(m)) <= l.ZSetValue
+		if listpack {
+			s += 0
+		}
+		result.Set(m, s)
 	}
 	return store(c, tx, dst, result, "zrangestore")
 }

@@ -6,6 +6,7 @@ import (
 	"heddle/server/command"
 	"heddle/server/command/cmdtest"
 	"heddle/server/command/generic"
+	sets "heddle/server/command/set"
 	"heddle/server/command/sortedset"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
@@ -13,7 +14,7 @@ import (
 
 func families() []command.Family {
 	return []command.Family{
-		sortedset.Family(), str.Family(func() int64 { return 512 << 20 }), generic.Family(), transactions.Family(),
+		sortedset.Family(), sets.Family(), str.Family(func() int64 { return 512 << 20 }), generic.Family(), transactions.Family(),
 	}
 }
 
