@@ -232,6 +232,54 @@ func TestSeveralKeys(t *testing.T) {
 	}
 }
 
+// TestLists checks histories of pushes, pops, moves, and pops and moves that block,
+// on few lists.
+func TestLists(t *testing.T) {
+	s := start(t)
+	var unique atomic.Int64
+	for round := range 5 {
+		history := record(t, s, 300*time.Millisecond, func(c *difftest.Client, rng *rand.Rand, now func() int64) porcupine.Operation {
+			o := listOp{from: rng.Intn(nLists), to: rng.Intn(nLists), arg: strconv.FormatInt(unique.Add(1), 10)}
+			o.kind = []string{"rpush", "rpush", "lpush", "lpop", "rpop", "blpop", "brpop", "lmove", "blmove", "lrange"}[rng.Intn(10)]
+			call := now()
+			out := runList(t, c, o, fmt.Sprintf("l:%d:", round))
+			return porcupine.Operation{Input: o, Call: call, Output: out, Return: now()}
+		})
+		check(t, listModel(), history)
+	}
+}
+
+// runList runs an operation and returns its answer.
+func runList(t *testing.T, c *difftest.Client, o listOp, prefix string) string {
+	from, to := prefix+strconv.Itoa(o.from), prefix+strconv.Itoa(o.to)
+	argv := []string{o.kind, from}
+	switch o.kind {
+	case "rpush", "lpush":
+		argv = append(argv, o.arg)
+	case "blpop", "brpop":
+		argv = append(argv, to, "0.01")
+	case "lmove":
+		argv = append(argv, to, "RIGHT", "LEFT")
+	case "blmove":
+		argv = append(argv, to, "RIGHT", "LEFT", "0.01")
+	case "lrange":
+		argv = append(argv, "0", "-1")
+	}
+	r, err := c.Do(argv...)
+	out := text(t, r, err)
+	switch {
+	case r.Null || o.kind[0] != 'b' && o.kind != "lrange" || o.kind == "blmove":
+		return out
+	case o.kind == "lrange":
+		out = ""
+		for i, e := range r.Elems {
+			out += strings.Repeat(",", min(i, 1)) + string(e.Text)
+		}
+		return out
+	}
+	return strings.TrimPrefix(string(r.Elems[0].Text), prefix) + ":" + string(r.Elems[1].Text)
+}
+
 func setUp(t *testing.T, s *difftest.Server, argv []string) {
 	t.Helper()
 	c, err := difftest.Dial(s.Addr)
@@ -325,6 +373,17 @@ func TestModelsRefuse(t *testing.T) {
 	f("expires too early", false, keys, at(0, 1, "setpx", "7", "OK"), at(2, 3, "persist", "", "1"), at(90, 91, "get", "", "(nil)"))
 	f("comes back", false, keyModel(true), at(0, 1, "setpx", "7", "OK"), at(2, 3, "get", "", "(nil)"), at(4, 5, "get", "", "7"))
 	f("evicted", true, keyModel(true), at(0, 1, "setpx", "7", "OK"), at(2, 3, "get", "", "(nil)"))
+
+	list := func(call, ret int64, kind, arg, out string) porcupine.Operation {
+		return porcupine.Operation{ClientId: int(call), Input: listOp{kind: kind, from: 0, to: 1, arg: arg}, Call: call, Output: out, Return: ret}
+	}
+	f("served later", true, listModel(), list(0, 5, "blpop", "", "0:7"), list(1, 2, "rpush", "7", "1"))
+	f("served twice", false, listModel(), list(0, 5, "blpop", "", "0:7"), list(1, 2, "rpush", "7", "1"), list(0, 6, "brpop", "", "0:7"))
+	f("sleeps", false, listModel(), list(0, 1, "rpush", "7", "1"), list(2, 50, "blpop", "", "(nil)"))
+	f("times out", true, listModel(), list(0, 50, "rpush", "7", "1"), list(2, 50, "blpop", "", "(nil)"))
+	f("moved", true, listModel(), list(0, 9, "blmove", "", "8"), list(1, 2, "rpush", "7", "1"), list(3, 4, "rpush", "8", "2"), list(10, 11, "lrange", "", "7"))
+	f("lost", false, listModel(), list(0, 1, "rpush", "7", "1"), list(2, 3, "lmove", "", "7"), list(4, 5, "blpop", "", "(nil)"))
+	f("wrong end", false, listModel(), list(0, 1, "rpush", "7", "1"), list(2, 3, "rpush", "8", "2"), list(4, 5, "rpop", "", "7"))
 
 	multi := func(call, ret int64, kind string, values, out [nKeys]string) porcupine.Operation {
 		return porcupine.Operation{ClientId: int(call), Input: multiOp{kind: kind, a: 0, b: 1, old: "5", values: values}, Call: call, Output: out, Return: ret}
