@@ -14,7 +14,11 @@ func (r *Reader) inline(in []byte, argv [][]byte) ([][]byte, int, error) {
 	if end > 0 && in[end-1] == '\r' {
 		end--
 	}
-	argv, ok := SplitWords(in[:end], argv)
+	line := in[:end]
+	if bytes.ContainsAny(line, `"'`) {
+		line = bytes.Clone(line) // in may be parsed again: it stays as it is
+	}
+	argv, ok := SplitWords(line, argv)
 	if !ok {
 		return argv[:0], 0, ErrUnbalanced
 	}

@@ -37,3 +37,20 @@ func TestSplitWords(t *testing.T) {
 	f("a\x00b c", "a")
 	f("'a\x00b' c", "!")
 }
+
+// An inline command may be read again, as when the one before it blocked its client.
+func TestInlineAgain(t *testing.T) {
+	line := "set k \"a \\x41\" 'it\\'s'\r\n"
+	in := []byte(line)
+	var r Reader
+	for range 2 {
+		argv, n, err := r.Next(in, nil)
+		if err != nil || n != len(in) || len(argv) != 4 || string(argv[2]) != "a A" || string(argv[3]) != "it's" {
+			t.Errorf("read %q, %d, %v", argv, n, err)
+		}
+		if string(in) != line {
+			t.Errorf("the input became %q", in)
+		}
+		r.Reset()
+	}
+}

@@ -86,8 +86,9 @@ func (r *Reader) Reset() { *r = Reader{Limits: r.Limits} }
 //	n > 0, no args       an empty line or array, nothing to answer
 //	err != nil           an Error; the connection must be closed with it
 //
-// The arguments point into in (or a diverted block). The arguments of an
-// inline command are unquoted in place, in in.
+// The arguments point into in (or a diverted block), or where an inline command
+// has quotes into memory of their own. in is not changed: it may be read again, by
+// a reader that was Reset.
 func (r *Reader) Next(in []byte, argv [][]byte) (args [][]byte, n int, err error) {
 	r.size = len(in)
 	if r.left == 0 {

@@ -300,7 +300,7 @@ func TestManyArguments(t *testing.T) {
 
 func TestReaderAllocatesNothing(t *testing.T) {
 	pipeline := bytes.Repeat([]byte("*3\r\n$3\r\nSET\r\n$5\r\nkey:1\r\n$32\r\n0123456789abcdef0123456789abcdef\r\n"), 16)
-	inline := []byte("set \"a\" 'b'\r\n")
+	inline := []byte("set a b\r\n")
 	var r Reader
 	argv := make([][]byte, 0, 8)
 	line := make([]byte, len(inline))
