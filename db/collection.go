@@ -83,6 +83,14 @@ func (c *Coll) Len() int {
 	return 0
 }
 
+// MemSize returns the bytes that it takes, the record around what is packed aside.
+func (c *Coll) MemSize() int64 {
+	if c.Object != nil {
+		return c.Object.MemSize()
+	}
+	return int64(len(c.Packed))
+}
+
 // Limits returns the sizes at which collections change their encoding.
 func (t *Tx) Limits() *Limits { return &t.cfg.Limits }
 

@@ -137,6 +137,11 @@ func (h *Host) SetActiveExpire(on bool) {
 	h.Keyspace.ChangeSettings(func(s *db.Settings) { s.KeepExpired = !on })
 }
 
+// SetPackedThreshold is DEBUG QUICKLIST-PACKED-THRESHOLD.
+func (h *Host) SetPackedThreshold(bytes int64) {
+	h.Keyspace.ChangeSettings(func(s *db.Settings) { s.Limits.QuicklistPackedThreshold = bytes })
+}
+
 // PauseCron is DEBUG PAUSE-CRON: periodic work stops, but for what the server
 // needs to stay alive. Signals wait until it goes on.
 func (h *Host) PauseCron(paused bool) {

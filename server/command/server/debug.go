@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/config"
-	"heddle/db"
 	"heddle/db/glob"
 	"heddle/resp"
 	"heddle/server/command"
@@ -68,7 +66,7 @@ func (f *family) debugTable() map[string]debugCommand {
 			nothing},
 		"error":       {1, 1, "ERROR <text>\n    Answer with an error.", debugError},
 		"htstats":     {1, 2, "HTSTATS <db> [full]\n    Describe the tables of a database.", f.debugHTStats},
-		"htstats-key": {1, 2, "HTSTATS-KEY <key> [full]\n    Describe the table of a large collection.", debugHTStatsKey},
+		"htstats-key": {1, 2, "HTSTATS-KEY <key> [full]\n    Describe the table of a large collection.", f.debugHTStatsKey},
 		"jmap":        {0, 0, "JMAP\n    Describe the memory of the process.", f.mallocStats},
 		"log":         {1, 1, "LOG <text>\n    Write a line to the log.", f.debugLog},
 		"object":      {1, 2, "OBJECT <key> [fast]\n    How a key is stored.", debugObject},
@@ -79,8 +77,10 @@ func (f *family) debugTable() map[string]debugCommand {
 		"pause-cron":  {1, 1, "PAUSE-CRON <0|1>\n    Stop periodic work, or go on.", f.debugPauseCron},
 		"populate":    {1, 3, "POPULATE <count> [<prefix> [<size>]]\n    Make many string keys.", debugPopulate},
 		"protocol":    {1, 1, "PROTOCOL <type>\n    Answer with a value of a type.", debugProtocol},
-		"quicklist-packed-threshold": {1, 1, "QUICKLIST-PACKED-THRESHOLD <size>\n    Accepted; no list keeps an element apart.",
-			debugPackedThreshold},
+		"listpack":    {1, 1, "LISTPACK <key>\n    Log the elements of a small collection.", f.debugListpack},
+		"quicklist":   {1, 2, "QUICKLIST <key> [<0|1>]\n    Log how Redis would cut a list into nodes.", f.debugQuicklist},
+		"quicklist-packed-threshold": {1, 1, "QUICKLIST-PACKED-THRESHOLD <size>\n" +
+			"    The size from which on an element of a list counts as a node of its own.", f.debugPackedThreshold},
 		"replybuffer": {2, 2, "REPLYBUFFER (PEAK-RESET-TIME <ms|NEVER|RESET> | RESIZING <0|1>)\n" +
 			"    Accepted; idle connections have no reply buffer.", debugReplyBuffer},
 		"sdslen":            {1, 1, "SDSLEN <key>\n    Lengths of a key and of its string.", debugSDSLen},
@@ -135,16 +135,6 @@ func (f *family) debugHTStats(c *command.Call, s command.Session) error {
 	return nil
 }
 
-func debugHTStatsKey(c *command.Call, s command.Session) error {
-	key := c.Args.Key()
-	return s.Locked(key, func(tx db.Txn) error {
-		if tx.Type(key) == db.TypeNone {
-			return resp.ErrNoKey
-		}
-		return resp.Error("ERR The value stored at the specified key is not represented using an hash table")
-	})
-}
-
 func (f *family) debugLog(c *command.Call, _ command.Session) error {
 	f.d.Server.Log("DEBUG LOG: " + string(c.Args.Bytes()))
 	c.Reply.OK()
@@ -173,15 +163,6 @@ func (f *family) debugPauseCron(c *command.Call, _ command.Session) error {
 
 func (f *family) debugActiveExpire(c *command.Call, _ command.Session) error {
 	f.d.Server.SetActiveExpire(isOne(c.Args.Bytes()))
-	c.Reply.OK()
-	return nil
-}
-
-func debugPackedThreshold(c *command.Call, _ command.Session) error {
-	n, ok := config.ParseMemory(string(c.Args.Bytes()))
-	if !ok || n < 0 || n > 4<<30 {
-		return resp.Error("ERR argument must be a memory value bigger than 1 and smaller than 4gb")
-	}
 	c.Reply.OK()
 	return nil
 }

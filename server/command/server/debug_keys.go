@@ -58,51 +58,6 @@ func populateOne(tx db.Txn, key, value []byte) error {
 	return nil
 }
 
-func debugObject(c *command.Call, s command.Session) error {
-	key := c.Args.Key()
-	return s.Locked(key, func(tx db.Txn) error {
-		m, found := tx.Meta(key)
-		if !found {
-			return resp.ErrNoKey
-		}
-		saved := 0
-		if m.Type == db.TypeString {
-			str, _, err := tx.Current(key)
-			if err != nil {
-				return err
-			}
-			saved = savedLength(str)
-		}
-		c.Reply.Simple(fmt.Sprintf(
-			"Value at:0x%x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
-			m.Ref, m.Encoding, saved, m.Clock, m.Idle/1000))
-		return nil
-	})
-}
-
-// savedLength is how many bytes a string takes in an RDB file that compresses
-// nothing.
-func savedLength(s db.Str) int {
-	if s.IsInt {
-		switch n := s.N; {
-		case n >= -1<<7 && n < 1<<7:
-			return 2
-		case n >= -1<<15 && n < 1<<15:
-			return 3
-		case n >= -1<<31 && n < 1<<31:
-			return 5
-		}
-	}
-	switch n := command.StrLen(s); {
-	case n < 1<<6:
-		return n + 1
-	case n < 1<<14:
-		return n + 2
-	default:
-		return n + 5
-	}
-}
-
 func debugSDSLen(c *command.Call, s command.Session) error {
 	key := c.Args.Key()
 	return s.Locked(key, func(tx db.Txn) error {

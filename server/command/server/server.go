@@ -66,6 +66,8 @@ type Server interface {
 	SetActiveExpire(on bool)
 	PauseCron(paused bool)
 	ChangeReplicationID()
+	// SetPackedThreshold sets db.Limits.QuicklistPackedThreshold.
+	SetPackedThreshold(bytes int64)
 	// Crash ends the process as a fault in the program would.
 	Crash(reason string)
 }

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,7 +13,11 @@ import (
 	"heddle/server/command/connection"
 	"heddle/server/command/docs"
 	"heddle/server/command/generic"
+	hashes "heddle/server/command/hash"
+	lists "heddle/server/command/list"
 	admin "heddle/server/command/server"
+	sets "heddle/server/command/set"
+	"heddle/server/command/sortedset"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
 	"heddle/server/stats"
@@ -38,6 +43,7 @@ func (f *fake) Purge(bool)                        { f.calls = append(f.calls, "p
 func (f *fake) MemoryReport(bool) string          { return "a report\n" }
 func (f *fake) TableReport(db int, _ bool) string { return "tables\n" }
 func (f *fake) ResetStats(bool)                   { f.calls = append(f.calls, "reset") }
+func (f *fake) SetPackedThreshold(n int64)        { f.calls = append(f.calls, fmt.Sprint("packed ", n)) }
 func (f *fake) ChangeReplicationID()              { f.calls = append(f.calls, "replid") }
 func (f *fake) Crash(reason string)               { f.calls = append(f.calls, reason) }
 
@@ -80,6 +86,7 @@ func newWorld() *world {
 	}
 	w.families = []command.Family{
 		admin.Family(deps), generic.Family(), str.Family(limit), bitmap.Family(limit), transactions.Family(),
+		lists.Family(), hashes.Family(), sets.Family(), sortedset.Family(),
 		connection.Family(connection.Deps{Version: "7.0.15", Databases: 16}),
 	}
 	// The table that COMMAND looks at is one of its own: equal to the engine's.
@@ -90,6 +97,7 @@ func newWorld() *world {
 
 func newTwin(deps admin.Deps, limit func() int64) *command.Table {
 	table, err := command.NewTable(admin.Family(deps), generic.Family(), str.Family(limit), bitmap.Family(limit), transactions.Family(),
+		lists.Family(), hashes.Family(), sets.Family(), sortedset.Family(),
 		connection.Family(connection.Deps{Version: "7.0.15", Databases: 16}))
 	if err != nil {
 		panic(err)
