@@ -1,7 +1,5 @@
 package difftest
 
-// What is drawn at random is not compared, so nothing is left to chance that stays:
-// SPOP takes all or nothing.
 const setGroup = `
 60 SADD <key> ( <member> )*
 24 SREM <key> ( <member> )*
@@ -10,11 +8,11 @@ const setGroup = `
 10 SMISMEMBER <key> ( <member> )+
 20 SMEMBERS <key> @unordered
 14 SMOVE <key> <key> <member>
-4 SPOP <key> ( 1000000 | 0 | 9223372036854775807 ) @unordered @fixed
+10 SPOP <key> @taken
+8 SPOP <key> ( 0 | 1 | 2 | 3 | 7 | 30 | 200 | 1000000 | 9223372036854775807 ) @taken
 2 SPOP <key> ( -1 | abc | 9223372036854775808 | 1 2 ) @fixed
-8 SRANDMEMBER <key> @shape
-8 SRANDMEMBER <key> ( -3 | -1 | 0 | 1 | 2 | 5 | 40 | -40 | 200 | -1100 ) @length @fixed
-4 SRANDMEMBER <key> ( 1000000 | 9223372036854775807 ) @unordered @fixed
+6 SRANDMEMBER <key> @drawn
+8 SRANDMEMBER <key> ( -3 | -1 | 0 | 1 | 2 | 5 | 40 | -40 | 200 | -1100 | 1000000 | 9223372036854775807 ) @drawn @fixed
 2 SRANDMEMBER <key> ( abc | -9223372036854775808 | 9223372036854775808 | 1 2 ) @fixed
 14 SINTER ( <key> )+ @unordered
 14 SUNION ( <key> )+ @unordered
@@ -24,7 +22,7 @@ const setGroup = `
 10 SINTERSTORE <key> ( <key> )+
 10 SUNIONSTORE <key> ( <key> )+
 10 SDIFFSTORE <key> ( <key> )+
-8 SSCAN <key> 0 COUNT 1000000 [ MATCH ( * | m:* | 1* | ? | *[05] ) ] @scanned
+8 SSCAN <key> 0 COUNT 1000000 [ MATCH ( * | m:* | 1* | ? | *[05] ) ] @scanned @fixed
 3 SSCAN <key> ( 0 | <int> ) ( MATCH | COUNT | <small> | <word> )+ @shape
 4 OBJECT ENCODING <key>
 6 DEL <key>

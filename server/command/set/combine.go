@@ -72,10 +72,10 @@ func combine(c *command.Call, v db.View, op operation) error {
 	return nil
 }
 
-// marks returns room for the marks of n members. They may be kept if a reply of so
-// many could be a stream.
-func marks(c *command.Call, n int) set.Bits {
-	if n > streamFrom {
+// marks returns room for the marks of n members. A reply of most members, as it may
+// become, keeps them if it is a stream.
+func marks(c *command.Call, n, most int) set.Bits {
+	if most > streamFrom {
 		return make(set.Bits, set.BitsSize(n))
 	}
 	b := set.Bits(c.Room(set.BitsSize(n)))
@@ -83,9 +83,10 @@ func marks(c *command.Call, n int) set.Bits {
 	return b
 }
 
-// mark marks the members of a set for which yes holds, and returns them.
-func mark(c *command.Call, s *set.Set, yes func(m []byte) bool) set.Part {
-	bits := marks(c, s.Len())
+// mark marks the members of a set for which yes holds, and returns them, for a reply
+// of most members at most.
+func mark(c *command.Call, s *set.Set, most int, yes func(m []byte) bool) set.Part {
+	bits := marks(c, s.Len(), most)
 	at, n := 0, 0
 	s.Each(func(m []byte) bool {
 		if yes(m) {
@@ -128,7 +129,7 @@ func replyInter(c *command.Call, list []set.Set) {
 	first, others := &list[0], list[1:]
 	p := first.Whole()
 	if len(others) > 0 {
-		p = mark(c, first, func(m []byte) bool { return inAll(others, m) })
+		p = mark(c, first, first.Len(), func(m []byte) bool { return inAll(others, m) })
 	}
 	c.Reply.Set(p.Len())
 	replyPart(c.Reply, &p)
@@ -151,12 +152,15 @@ func replyUnion(c *command.Call, v db.View, list []set.Set) {
 	bySize(list)
 	slices.Reverse(list)
 	var parts [unionMarks]set.Part
-	n := 0
+	n, most := 0, 0
+	for i := range list {
+		most += list[i].Len()
+	}
 	for i := range list {
 		if i == 0 {
 			parts[i] = list[i].Whole()
 		} else {
-			parts[i] = mark(c, &list[i], func(m []byte) bool { return !inAny(list[:i], m) })
+			parts[i] = mark(c, &list[i], most, func(m []byte) bool { return !inAny(list[:i], m) })
 		}
 		n += parts[i].Len()
 	}
@@ -220,7 +224,7 @@ func replyDiff(c *command.Call, v db.View, list []set.Set) {
 		p = rest.Whole()
 	default:
 		largestFirst(list)
-		p = mark(c, first, func(m []byte) bool { return !inAny(others, m) })
+		p = mark(c, first, first.Len(), func(m []byte) bool { return !inAny(others, m) })
 	}
 	c.Reply.Set(p.Len())
 	replyPart(c.Reply, &p)
