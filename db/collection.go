@@ -266,5 +266,5 @@ func (t *Tx) PutPacked(key []byte, typ Type, p Packing, b []byte, e Expiry) erro
 // PutObject stores a large collection.
 func (t *Tx) PutObject(key []byte, typ Type, o Object, e Expiry) error {
 	t.root.edited = true
-	return t.putHandle(key, typ, kindObject, handle{obj: o}, e)
+	return t.putHandle(key, value{typ: typ, kind: kindObject}, handle{obj: o}, e)
 }

@@ -102,6 +102,8 @@ type View interface {
 	Expire(key []byte) (at Expiry, found bool)
 	// Meta describes the key for OBJECT and DEBUG, without an access.
 	Meta(key []byte) (m Meta, found bool)
+	// Inspect is Meta that counts as a hit or miss, of which there is no event.
+	Inspect(key []byte) (m Meta, found bool)
 	// Collection returns the collection at key if it has type t, found=false if
 	// there is none, or ErrWrongType. Counts as String does.
 	Collection(key []byte, t Type) (c Coll, found bool, err error)

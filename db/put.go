@@ -13,6 +13,7 @@ type value struct {
 	b      []byte // of kinds that are bytes
 	n      int64  // of kindInt
 	handle uint32 // of kindBig and kindObject; the record takes it over
+	anew   bool   // it comes from another key: a value that was there has gone before
 }
 
 // size returns the bytes that the value takes in a record.
@@ -49,7 +50,17 @@ func (t *Tx) put(key []byte, v *value, e Expiry) error {
 		return ErrOutOfMemory
 	}
 	t.renew()
+	if v.anew {
+		t.announce(key)
+	}
 	return nil
+}
+
+// announce tells that a key has come to be.
+func (t *Tx) announce(key []byte) {
+	if t.ks.hooks.Event != nil {
+		t.ks.hooks.Event(t.db, ClassNew, "new", key)
+	}
 }
 
 // renew sets the access clock of a value just replaced: an LFU counter lives
@@ -203,9 +214,7 @@ func (t *Tx) insertShape(s shape) (record, error) {
 		r.setFlag(flagTimer, c.d.retime(c.hash, NoExpiry, false, s.expire, t.now))
 	}
 	c.slot, c.rec, c.ok = slot, r, true
-	if t.ks.hooks.Event != nil {
-		t.ks.hooks.Event(t.db, ClassNew, "new", s.key)
-	}
+	t.announce(s.key)
 	return r, nil
 }
 
@@ -257,17 +266,17 @@ func (t *Tx) AdoptBig(key []byte, b *Big, e Expiry) error {
 		defer b.Release()
 		return t.SetString(key, b.Bytes(), e)
 	}
-	return t.putHandle(key, TypeString, kindBig, handle{big: b}, e)
+	return t.putHandle(key, value{typ: TypeString, kind: kindBig}, handle{big: b}, e)
 }
 
 // putHandle stores a value behind a new handle.
-func (t *Tx) putHandle(key []byte, typ Type, k kind, h handle, e Expiry) error {
+func (t *Tx) putHandle(key []byte, v value, h handle, e Expiry) error {
 	s := t.shardOf(key)
-	i := s.handles.add(h)
-	err := t.put(key, &value{typ: typ, kind: k, handle: i}, e)
+	v.handle = s.handles.add(h)
+	err := t.put(key, &v, e)
 	if err != nil {
-		s.handles.drop(i)
-	} else if k == kindObject {
+		s.handles.drop(v.handle)
+	} else if v.kind == kindObject {
 		t.schedule()
 	}
 	return err

@@ -198,6 +198,17 @@ func (t *Tx) tally(key []byte, found bool) bool {
 	return false
 }
 
+// Inspect is Meta that counts as a hit or miss.
+func (t *Tx) Inspect(key []byte) (Meta, bool) {
+	m, found := t.Meta(key)
+	if found {
+		t.cur.s.counts.hits++
+	} else {
+		t.cur.s.counts.misses++
+	}
+	return m, found
+}
+
 // DB returns the database.
 func (t *Tx) DB() int { return t.db }
 

@@ -97,7 +97,7 @@ func (t *Tx) Rename(from, to []byte) (bool, error) {
 func (t *Tx) moveHandle(from, to []byte) error {
 	c := &t.cur
 	i, handles := c.rec.handle(), &c.s.handles
-	v := value{typ: c.rec.typ(), kind: c.rec.kind(), handle: i}
+	v := value{typ: c.rec.typ(), kind: c.rec.kind(), handle: i, anew: true}
 	handles.setTimer(&handles.list[i], 0, 0) // its entry is for the old key
 	err := t.put(to, &v, c.rec.expire())
 	if v.kind == kindObject && (err == nil || t.find(from)) {
@@ -121,7 +121,7 @@ func (t *Tx) Copy(from []byte, db int, to []byte) (bool, error) {
 // copyTo stores the value at t.cur, and its time to live, under another key.
 func (t *Tx) copyTo(dst *Tx, to []byte) error {
 	r := t.cur.rec
-	v := value{typ: r.typ(), kind: r.kind()}
+	v := value{typ: r.typ(), kind: r.kind(), anew: true}
 	at := r.expire()
 	if !v.kind.hasHandle() {
 		if v.kind == kindInt {
@@ -134,9 +134,9 @@ func (t *Tx) copyTo(dst *Tx, to []byte) error {
 	h := t.cur.s.handles.list[r.handle()]
 	if h.big != nil {
 		h.big.Retain()
-		return dst.putHandle(to, v.typ, v.kind, handle{big: h.big}, at)
+		return dst.putHandle(to, v, handle{big: h.big}, at)
 	}
-	return dst.putHandle(to, v.typ, v.kind, handle{obj: h.obj.Clone()}, at)
+	return dst.putHandle(to, v, handle{obj: h.obj.Clone()}, at)
 }
 
 // Touched says that key was changed.

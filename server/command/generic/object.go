@@ -24,9 +24,7 @@ func objectSpecs() []*command.Spec {
 			Name: name, Arity: 3, Keys: command.Key(2, command.KeyRO),
 			ACL: command.CatKeyspace, Group: group, Tips: []string{tipNondetermined},
 			Read: func(c *command.Call, v db.View) error {
-				key := c.Args.Key()
-				v.Probe(key) // counts a hit or miss
-				m, found := v.Meta(key)
+				m, found := v.Inspect(c.Args.Key())
 				if !found {
 					c.Reply.Null()
 					return nil

@@ -219,26 +219,52 @@ func smove(c *command.Call, tx db.Txn) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	// What may fail comes first: a member that was not removed is still in both sets.
-	added, err := dst.Add(m)
-	if err != nil {
-		return err
+	return move(c, tx, from, to, &src, &dst, m)
+}
+
+// move moves a member that is there. What may fail comes first, that is adding, but for
+// a new set, which comes to be when the member has left the old one.
+func move(c *command.Call, tx db.Txn, from, to []byte, src, dst *set.Set, m []byte) error {
+	fresh := tx.Type(to) == db.TypeNone
+	added := false
+	var err error
+	if !fresh {
+		if added, err = dst.Add(m); err != nil {
+			return err
+		}
 	}
 	if _, err = src.Delete(m); err != nil {
 		if added {
-			_, _ = dst.Delete(m)
+			_, _ = dst.Delete(m) // takes no memory
 			tx.Touched(to, db.ClassSet, "")
 		}
 		return err
 	}
 	tx.Touched(from, db.ClassSet, "srem")
 	c.ReplicateAs(wordSRem, from, m)
+	if fresh {
+		if added, err = dst.Add(m); err != nil {
+			return takeBack(c, tx, from, m, err)
+		}
+	}
 	if added {
 		tx.Touched(to, db.ClassSet, "sadd")
 		c.ReplicateAs(wordSAdd, to, m)
 	}
 	c.Reply.Int(1)
 	return nil
+}
+
+// takeBack puts a member back that could not be moved for err.
+func takeBack(c *command.Call, tx db.Txn, key, m []byte, err error) error {
+	s, again := set.Write(tx, key)
+	if again == nil {
+		if _, again = s.Add(m); again == nil {
+			tx.Touched(key, db.ClassSet, "sadd")
+			c.ReplicateAs(wordSAdd, key, m)
+		}
+	}
+	return err
 }
 
 // SSCAN key cursor [MATCH pattern] [COUNT count]
