@@ -78,11 +78,6 @@ func contents(h *Hash) map[string]field {
 
 func (w *world) compare(t testing.TB, m map[string]field) {
 	t.Helper()
-	for f, v := range m {
-		if v.at != 0 && v.at <= w.now {
-			delete(m, f)
-		}
-	}
 	w.do(func(tx db.Txn) {
 		h, err := Read(tx, key)
 		if err != nil {
@@ -90,6 +85,15 @@ func (w *world) compare(t testing.TB, m map[string]field) {
 		}
 		same(t, &h, m)
 	})
+}
+
+// expire removes what has to be gone.
+func expire(m map[string]field, now db.Millis) {
+	for f, v := range m {
+		if v.at != 0 && v.at <= now {
+			delete(m, f)
+		}
+	}
 }
 
 func same(t testing.TB, h *Hash, m map[string]field) {
@@ -141,6 +145,10 @@ func TestModel(t *testing.T) {
 			step(t, w, r, m, 5<<(seed%4*2))
 			if r.IntN(100) == 0 {
 				w.compare(t, m)
+			}
+			if r.IntN(20) == 0 {
+				w.now += db.Millis(r.IntN(500))
+				expire(m, w.now)
 			}
 			if r.IntN(300) == 0 {
 				w.compare(t, m)

@@ -167,10 +167,10 @@ func deadlineOf(m timed, member []byte) (db.Millis, bool) {
 	return m.Deadline(member)
 }
 
-// persistMember makes a member stay.
+// persistMember makes a member stay. What has no members has none that expires.
 func persistMember(c *command.Call, tx db.Txn, key, member []byte) error {
 	m, err := writeTimed(tx, key)
-	if err != nil {
+	if err != nil && err != errNotMembers {
 		return err
 	}
 	if m.timed == nil || !m.ClearDeadline(member) {

@@ -103,7 +103,7 @@ func TestMemberMistakes(t *testing.T) {
 	}
 	f("expiremember str m 10", "(error) ERR object type is unsupported")
 	f("pexpirememberat list a 10", "(error) ERR object type is unsupported")
-	f("persist str m", "(error) ERR object type is unsupported")
+	f("persist str m", "(integer) 0")
 	f("ttl str m", "(integer) -2")
 	f("pttl nokey m", "(integer) -2")
 	f("persist nokey m", "(integer) 0")
