@@ -233,6 +233,17 @@ func (k *parked) waits(c *Client) bool {
 	return k.c == c && k.state == waiting
 }
 
+// memory returns how many bytes the arguments have with which c waits, and how many
+// the server keeps because of that, from any goroutine.
+func (k *parked) memory(c *Client) (args, all int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.c != c || k.state != waiting {
+		return 0, 0
+	}
+	return k.size - argSize*int64(len(k.argv)), k.size
+}
+
 // unpark forgets the client's waiting command, if any: on its goroutine, with no
 // shards locked.
 func (c *Client) unpark() {

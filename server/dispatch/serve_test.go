@@ -13,8 +13,6 @@ import (
 	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/command/cmdtest"
-	"heddle/server/command/generic"
-	"heddle/server/command/transactions"
 	"heddle/server/dispatch"
 )
 
@@ -500,15 +498,58 @@ func TestLineOrder(t *testing.T) {
 	}
 }
 
-// BenchmarkServe is a client that waits in turns, and one that writes.
+// postConn is a connection whose mail waits to be fetched.
+type postConn struct {
+	nullConn
+	mail []func()
+}
+
+func (c *postConn) Post(fn func()) { c.mail = append(c.mail, fn) }
+
+// BenchmarkServe is an element that goes to a client that waits, which then waits
+// again: without timeout, with one, and for three keys.
 func BenchmarkServe(b *testing.B) {
-	e := cmdtest.New(b, waitFamily(), testFamily(), generic.Family(), transactions.Family(), setOnly())
-	c := e.NewClient()
+	f := func(name string, line string) {
+		b.Run(name, func(b *testing.B) { benchServe(b, line) })
+	}
+	f("one", "await key:000000001 0")
+	f("timed", "await key:000000001 100000")
+	f("three", "await other key:000000001 more 0")
+}
+
+func benchServe(b *testing.B, line string) {
+	table, err := command.NewTable(testFamily(), setOnly())
+	if err != nil {
+		b.Fatal(err)
+	}
+	ks, err := db.Open(db.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(ks.Close)
+	x := dispatch.New(dispatch.Options{Table: table, Keyspace: ks}).NewExecutor()
+	conns := [2]*postConn{{}, {}}
+	var batches [2][]dispatch.Pending
+	for i, words := range []string{line, "put key:000000001 0123456789abcdef"} {
+		batches[i] = []dispatch.Pending{{Client: x.NewClient(conns[i])}}
+		for _, w := range strings.Fields(words) {
+			batches[i][0].Argv = append(batches[i][0].Argv, []byte(w))
+		}
+	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Do("hand a b 0")
-		e.Do("put a 1")
-		c.Received()
+		for i, batch := range batches {
+			x.RunBatch(batch)
+			conns[i].w.Reset(conns[i].w.Bytes())
+		}
+		for _, fn := range conns[0].mail {
+			fn()
+		}
+		conns[0].mail = conns[0].mail[:0]
+		if conns[0].w.Len() == 0 {
+			b.Fatal("the client was not served")
+		}
+		conns[0].w.Reset(conns[0].w.Bytes())
 	}
 }
 
