@@ -135,6 +135,11 @@ func (c *Client) describe() command.ClientInfo {
 	}
 	i.QueryBuf, i.QueryBufFree, i.ArgvMem, i.OutBuf, i.OutList, i.OutMem, i.TotalMem = c.conn.Buffers()
 	i.TotalMem += i.MultiMem + sh.subMem.Load()
+	if k := sh.parked.Load(); k != nil {
+		args, all := k.memory(c)
+		i.ArgvMem += args
+		i.TotalMem += all
+	}
 	if i.OutBuf > 0 || i.OutList > 0 {
 		i.Events = "rw"
 	}

@@ -291,7 +291,15 @@ func TestServedIsServed(t *testing.T) {
 	e := newWaitEnv(t)
 	b := e.NewClient()
 	b.Do("await k 100")
-	e.Pipeline([]string{"client", "list", "id", "2"}, []string{"set", "k", "1"}, []string{"client", "unblock", "2"}, []string{"client", "list", "id", "2"})
+	list := func() string { return e.Do("client list id 2").Text() }
+	if l := list(); !strings.Contains(l, " flags=b ") || !strings.Contains(l, " argv-mem=9 ") {
+		t.Errorf("blocked: %s", l)
+	}
+	e.Do("set k 1")
+	e.Do("client unblock 2").Want(":0\r\n")
+	if l := list(); !strings.Contains(l, " flags=N ") || !strings.Contains(l, " argv-mem=0 ") {
+		t.Errorf("served: %s", l)
+	}
 	b.Received().WantText("1) \"k\"\n2) \"1\"")
 	e.Advance(1000)
 	b.Received().Want("")
