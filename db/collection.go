@@ -37,12 +37,16 @@ const (
 	NotPacked Packing = iota // in an Object
 	Listpack                 // in the bytes of package listpack
 	Intset                   // in the bytes of package intset
+	// Loose is Listpack for a collection that Redis would not keep as one: a hash of
+	// a few long values, say, costs as little as one of short values then. Only
+	// OBJECT ENCODING calls it by another name.
+	Loose
 )
 
 // kind returns the kind of record that a packing makes.
 func (p Packing) kind() kind {
 	if invariants.Enabled {
-		invariants.Assert(p == Listpack || p == Intset, "packing %d", p)
+		invariants.Assert(p >= Listpack && p <= Loose, "packing %d", p)
 	}
 	return kindListpack + kind(p-Listpack)
 }
@@ -57,8 +61,14 @@ func (p Packing) encoding(t Type) string {
 		return "stream"
 	case p == Intset:
 		return "intset"
+	case p == Listpack:
+		return "listpack"
+	case t == TypeZSet:
+		return "skiplist"
+	case t == TypeList:
+		return "quicklist"
 	}
-	return "listpack"
+	return "hashtable"
 }
 
 // packedLen returns the number of elements of what is packed.

@@ -40,6 +40,7 @@ const (
 	kindRaw                  // bytes that OBJECT ENCODING calls raw
 	kindListpack             // a small collection, packed as a listpack
 	kindIntset               // a small collection, packed as an intset
+	kindLoose                // a small collection, packed as a listpack, that has another name
 	kindBig                  // a handle of a Big (raw)
 	kindObject               // a handle of an Object
 )
@@ -48,7 +49,7 @@ const (
 func (k kind) hasHandle() bool { return k >= kindBig }
 
 // packed reports whether the value is a small collection, see Coll.
-func (k kind) packed() bool { return k == kindListpack || k == kindIntset }
+func (k kind) packed() bool { return k >= kindListpack && k <= kindLoose }
 
 // Flags of a record.
 const (

@@ -110,7 +110,7 @@ func (f *frozen) load(h *arena.Heap, ref arena.Ref, it *Item) {
 	case kindBig:
 		b := f.handles[r.handle()].big
 		it.Str = Str{B: b.Bytes(), Big: b}
-	case kindListpack, kindIntset:
+	case kindListpack, kindIntset, kindLoose:
 		it.Coll = Coll{Type: r.typ(), Packing: packingOf(r.kind()), Packed: r.val()}
 	case kindObject:
 		it.Coll = Coll{Type: r.typ(), Object: f.handles[r.handle()].obj}

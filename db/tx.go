@@ -322,7 +322,7 @@ func (t *Tx) describe(m *Meta) {
 		m.Encoding, m.Len = "embstr", len(r.val())
 	case kindRaw:
 		m.Encoding, m.Len = "raw", len(r.val())
-	case kindListpack, kindIntset:
+	case kindListpack, kindIntset, kindLoose:
 		m.Encoding, m.Len = packingOf(r.kind()).encoding(r.typ()), packedLen(r.val())
 	case kindBig:
 		b := t.cur.s.handles.big(r.handle())
