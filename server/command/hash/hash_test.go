@@ -1,6 +1,9 @@
 package hashes_test
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"heddle/server/command"
@@ -109,4 +112,89 @@ func TestEvents(t *testing.T) {
 	f("hget h a", "keymiss h")
 	f("hset h a 1", "new h", "hset h")
 	f("hmget h a b")
+}
+
+// TestLarge sends hashes that are too large to be written at once: replies are made
+// piece by piece of what was there when the command ran.
+func TestLarge(t *testing.T) {
+	e := env(t)
+	const n = 5000
+	want := map[string]string{}
+	for i := range n {
+		f, v := fmt.Sprint("field", i), fmt.Sprint("value", i)
+		if i%1000 == 0 {
+			v = strings.Repeat(v, 10_000)
+		}
+		e.Argv("hset", "h", f, v)
+		want[f] = v
+	}
+	read := func(cmd string) (list []string) {
+		t.Helper()
+		raw := e.Do(cmd).Raw()
+		head, rest, _ := strings.Cut(raw, "\r\n")
+		for rest != "" {
+			var size, text string
+			size, rest, _ = strings.Cut(rest, "\r\n")
+			if size == "*2" {
+				continue // a pair
+			}
+			length, err := strconv.Atoi(size[1:])
+			if err != nil {
+				t.Fatalf("%s: %q", cmd, size)
+			}
+			text, rest = rest[:length], rest[length+2:]
+			list = append(list, text)
+		}
+		if count, _ := strconv.Atoi(head[1:]); count != len(list) && (head[0] != '%' || 2*count != len(list)) && strings.Count(raw, "*2\r\n") != count {
+			t.Fatalf("%s: %d elements behind %s", cmd, len(list), head)
+		}
+		return list
+	}
+	pairs := func(cmd string, count int, distinct bool) {
+		t.Helper()
+		list := read(cmd)
+		seen := map[string]bool{}
+		for i := 0; i < len(list); i += 2 {
+			if v, ok := want[list[i]]; !ok || v != list[i+1] || distinct && seen[list[i]] {
+				t.Fatalf("%s: %s", cmd, list[i])
+			}
+			seen[list[i]] = true
+		}
+		if len(list) != 2*count {
+			t.Fatalf("%s: %d pairs", cmd, len(list)/2)
+		}
+	}
+	fields := func(cmd string, count int, distinct bool) {
+		t.Helper()
+		list := read(cmd)
+		seen := map[string]bool{}
+		for _, f := range list {
+			if _, ok := want[f]; !ok || distinct && seen[f] {
+				t.Fatalf("%s: %s", cmd, f)
+			}
+			seen[f] = true
+		}
+		if len(list) != count {
+			t.Fatalf("%s: %d fields", cmd, len(list))
+		}
+	}
+	for proto := 2; proto <= 3; proto++ {
+		e.SetProto(proto)
+		pairs("hgetall h", n, true)
+		fields("hkeys h", n, true)
+		if list := read("hvals h"); len(list) != n {
+			t.Errorf("%d values", len(list))
+		}
+		for _, count := range []int{1, 10, 999, 1001, 1700, 4999, n} {
+			fields(fmt.Sprint("hrandfield h ", count), count, true)
+			pairs(fmt.Sprint("hrandfield h ", count, " withvalues"), count, true)
+			fields(fmt.Sprint("hrandfield h ", -count), count, false)
+			pairs(fmt.Sprint("hrandfield h ", -count, " withvalues"), count, false)
+		}
+		fields("hrandfield h 1000000", n, true)
+	}
+	e.Do("hset small a 1 b 2")
+	want = map[string]string{"a": "1", "b": "2"}
+	fields("hrandfield small -3000", 3000, false)
+	e.Do("hlen h").WantText(integer(n))
 }
