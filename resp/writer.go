@@ -273,6 +273,17 @@ func (w *Writer) Double(f float64) {
 	w.Bulk(s)
 }
 
+// DoubleText is Double of a float that is spelled out already, finite or "inf", "-inf".
+func (w *Writer) DoubleText(b []byte) {
+	if w.proto == 3 {
+		w.buf = append(w.buf, ',')
+		w.buf = append(w.buf, b...)
+		w.buf = append(w.buf, '\r', '\n')
+		return
+	}
+	w.Bulk(b)
+}
+
 // BigNumber writes a number in decimal that may not fit 64 bits; in RESP2 a
 // bulk string.
 func (w *Writer) BigNumber(s string) {

@@ -6,6 +6,7 @@ import (
 	"heddle/server/command/bitmap"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
+	"heddle/server/command/geo"
 	hashes "heddle/server/command/hash"
 	"heddle/server/command/hyperloglog"
 	lists "heddle/server/command/list"
@@ -32,6 +33,7 @@ func Families(d Deps) []command.Family {
 		connection.Family(d.Connection),
 		transactions.Family(),
 		generic.Family(),
+		geo.Family(),
 		str.Family(d.MaxBulk),
 		bitmap.Family(d.MaxBulk),
 		hashes.Family(),

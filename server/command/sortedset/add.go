@@ -19,8 +19,8 @@ func addSpecs() []*command.Spec {
 	}
 }
 
-// addOptions are ZADD's.
-type addOptions struct{ nx, xx, gt, lt, ch, incr bool }
+// AddOptions are ZADD's.
+type AddOptions struct{ NX, XX, GT, LT, CH, Incr bool }
 
 const (
 	errXXAndNX   resp.Error = "ERR XX and NX options at the same time are not compatible"
@@ -28,21 +28,21 @@ const (
 	errIncrPairs resp.Error = "ERR INCR option supports a single increment-element pair"
 )
 
-func readAddOptions(a *command.Args) (o addOptions) {
+func readAddOptions(a *command.Args) (o AddOptions) {
 	for {
 		switch {
 		case a.Word("nx"):
-			o.nx = true
+			o.NX = true
 		case a.Word("xx"):
-			o.xx = true
+			o.XX = true
 		case a.Word("gt"):
-			o.gt = true
+			o.GT = true
 		case a.Word("lt"):
-			o.lt = true
+			o.LT = true
 		case a.Word("ch"):
-			o.ch = true
+			o.CH = true
 		case a.Word("incr"):
-			o.incr = true
+			o.Incr = true
 		default:
 			return o
 		}
@@ -50,15 +50,15 @@ func readAddOptions(a *command.Args) (o addOptions) {
 }
 
 // check refuses options that exclude each other, and n arguments that are no pairs.
-func (o *addOptions) check(n int) error {
+func (o *AddOptions) check(n int) error {
 	switch {
 	case n == 0 || n%2 != 0:
 		return resp.ErrSyntax
-	case o.nx && o.xx:
+	case o.NX && o.XX:
 		return errXXAndNX
-	case o.gt && o.nx || o.lt && o.nx || o.gt && o.lt:
+	case o.GT && o.NX || o.LT && o.NX || o.GT && o.LT:
 		return errGTAndLT
-	case o.incr && n > 2:
+	case o.Incr && n > 2:
 		return errIncrPairs
 	}
 	return nil
@@ -74,31 +74,49 @@ func zadd(c *command.Call, tx db.Txn) error {
 }
 
 func zincrby(c *command.Call, tx db.Txn) error {
-	return add(c, tx, c.Args.Key(), addOptions{incr: true}, c.Args.Rest())
+	return add(c, tx, c.Args.Key(), AddOptions{Incr: true}, c.Args.Rest())
 }
 
 // add is ZADD and ZINCRBY: pairs are scores and members.
-func add(c *command.Call, tx db.Txn, key []byte, o addOptions, pairs [][]byte) error {
-	scores := c.Room(len(pairs) * 4) // 8 bytes for each two
+func add(c *command.Call, tx db.Txn, key []byte, o AddOptions, pairs [][]byte) error {
+	scores := NewScores(c, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
 		s, ok := command.ParseFloat(pairs[i])
 		if !ok {
 			return resp.ErrNotFloat
 		}
-		binary.LittleEndian.PutUint64(scores[i*4:], math.Float64bits(s))
+		scores.Set(i/2, s)
 	}
+	return o.Add(c, tx, key, scores, pairs[1:], 2)
+}
+
+// Scores is a list of floats in memory of a call.
+type Scores []byte
+
+// NewScores returns a list of n, of any value.
+func NewScores(c *command.Call, n int) Scores { return c.Room(8 * n) }
+
+// Set sets score i.
+func (s Scores) Set(i int, score float64) {
+	binary.LittleEndian.PutUint64(s[8*i:], math.Float64bits(score))
+}
+
+func (s Scores) at(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(s[8*i:])) }
+
+// Add is ZADD when the arguments are read: it adds members, of which one stands at every
+// step-th place of args, and answers.
+func (o *AddOptions) Add(c *command.Call, tx db.Txn, key []byte, scores Scores, args [][]byte, step int) error {
 	z, err := zset.Write(tx, key)
 	if err != nil {
 		return err
 	}
 	var sum addSum
-	for i := 0; i < len(pairs) && err == nil; i += 2 {
-		s := math.Float64frombits(binary.LittleEndian.Uint64(scores[i*4:]))
-		err = o.apply(&z, pairs[i+1], s, &sum)
+	for i := 0; i < len(scores)/8 && err == nil; i++ {
+		err = o.apply(&z, args[i*step], scores.at(i), &sum)
 	}
 	if n := sum.added + sum.updated; n > 0 {
 		event := "zadd"
-		if o.incr {
+		if o.Incr {
 			event = "zincr"
 		}
 		tx.Touched(key, db.ClassZSet, event)
@@ -108,9 +126,9 @@ func add(c *command.Call, tx db.Txn, key []byte, o addOptions, pairs [][]byte) e
 		return err
 	}
 	switch {
-	case o.incr:
+	case o.Incr:
 		replyScore(c.Reply, sum.score, sum.done)
-	case o.ch:
+	case o.CH:
 		c.Reply.Int(sum.added + sum.updated)
 	default:
 		c.Reply.Int(sum.added)
@@ -126,18 +144,18 @@ type addSum struct {
 }
 
 // apply does one pair.
-func (o *addOptions) apply(z *zset.ZSet, member []byte, score float64, sum *addSum) error {
+func (o *AddOptions) apply(z *zset.ZSet, member []byte, score float64, sum *addSum) error {
 	old, found := z.Find(member)
 	sum.done = false
-	if found && o.nx || !found && o.xx {
+	if found && o.NX || !found && o.XX {
 		return nil
 	}
-	if found && o.incr {
+	if found && o.Incr {
 		if score += old; score != score {
 			return errNotANum
 		}
 	}
-	if found && (o.gt && score <= old || o.lt && score >= old) {
+	if found && (o.GT && score <= old || o.LT && score >= old) {
 		return nil
 	}
 	sum.score, sum.done = score, true
