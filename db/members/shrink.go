@@ -14,7 +14,7 @@ func (t *Table) shrink(h uint64) {
 				continue
 			}
 		}
-		if size := blockSize(used(b) + used(b)/4); size <= len(b)*5/8 {
+		if size := blockSize(used(b) + used(b)/4); size <= len(b)*3/4 {
 			t.resize(p, h, b, size)
 		}
 		return
