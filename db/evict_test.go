@@ -168,3 +168,53 @@ func TestLongKeys(t *testing.T) {
 		t.Errorf("%d bytes of Go's heap are kept", after-before)
 	}
 }
+
+// TestEvictCollections: large collections count with what they take, packed ones with
+// their records, and their memory is free again when they have gone.
+func TestEvictCollections(t *testing.T) {
+	ks := open(t, Options{})
+	tx, now := ks.NewTx(), Millis(1_700_000_000_000)
+	with(ks, tx, 0, now, func(tx *Tx) {
+		for i := range 200 {
+			o := &toy{}
+			if err := tx.PutObject(fmt.Append(nil, "large:", i), TypeList, o, NoExpiry); err != nil {
+				t.Fatal(err)
+			}
+			for range 1000 {
+				o.items = append(o.items, "0123456789")
+			}
+			tx.Touched(fmt.Append(nil, "large:", i), ClassList, "rpush")
+			b, _ := tx.Splice(fmt.Append(nil, "small:", i), TypeHash, Listpack, 0, 0, 4000)
+			copy(b, "\x01\x00")
+			tx.Touched(fmt.Append(nil, "small:", i), ClassHash, "hset")
+		}
+	})
+	const large, small = 26_000, 4000
+	if used := ks.Used(); used < 200*(large+small) || ks.Objects() != 200*large {
+		t.Fatalf("%d bytes used, %d by objects", used, ks.Objects())
+	}
+	sn := ks.Snapshot(nil)
+	with(ks, tx, 0, now, func(tx *Tx) {
+		c, _, _ := tx.EditCollection([]byte("large:0"), TypeList)
+		c.Object.(*toy).items[0] = "a"
+		tx.Touched([]byte("large:0"), ClassList, "lset")
+	})
+	if ks.Objects() != 200*large {
+		t.Errorf("%d bytes used by objects, one of which a snapshot sees otherwise", ks.Objects())
+	}
+	limit := int64(100 * (large + small))
+	ks.ChangeSettings(func(s *Settings) { s.MaxMemory, s.Policy = limit, AllKeysLRU })
+	if !ks.Over() {
+		t.Error("it is not over the limit")
+	}
+	if r := ks.Evict(now+1000, 1000); r.Over || ks.Over() || r.Keys < 100 || r.Keys > 300 {
+		t.Errorf("%+v", r)
+	}
+	if used := ks.Used(); used < 200*(large+small) {
+		t.Errorf("%d bytes used, though a snapshot needs all", used)
+	}
+	sn.Close()
+	if used := ks.Used(); used > limit {
+		t.Errorf("%d bytes used, the limit is %d", used, limit)
+	}
+}

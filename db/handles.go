@@ -45,7 +45,9 @@ func (h *handles) add(v handle) uint32 {
 	return uint32(len(h.list) - 1)
 }
 
-// dup returns a handle of the same value that may change on its own.
+// dup returns a handle of the same value that may change on its own. The old one, which
+// only snapshots need from now on, counts nothing any more: the two objects share nearly
+// all of their memory, and how much not, nobody knows.
 func (h *handles) dup(i uint32) uint32 {
 	v := h.list[i]
 	if v.big != nil {
@@ -53,6 +55,8 @@ func (h *handles) dup(i uint32) uint32 {
 		return h.add(handle{big: v.big})
 	}
 	n := h.add(handle{obj: v.obj.Clone()})
+	h.list[i].size = 0
+	h.total.Add(-v.size)
 	h.setTimer(&h.list[n], v.due, v.turn)
 	return n
 }
