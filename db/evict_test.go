@@ -196,7 +196,7 @@ func TestEvictCollections(t *testing.T) {
 	sn := ks.Snapshot(nil)
 	with(ks, tx, 0, now, func(tx *Tx) {
 		c, _, _ := tx.EditCollection([]byte("large:0"), TypeList)
-		c.Object.(*toy).items[0] = "a"
+		c.Object.(*toy).items[0] = "9876543210"
 		tx.Touched([]byte("large:0"), ClassList, "lset")
 	})
 	if ks.Objects() != 200*large {
