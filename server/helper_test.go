@@ -22,6 +22,7 @@ import (
 	"heddle/server/command"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
+	lists "heddle/server/command/list"
 	"heddle/server/command/pubsub"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 // newEngine returns an engine over a fresh keyspace.
 func newEngine(log func(string), more ...command.Family) (*dispatch.Engine, *db.Keyspace, error) {
 	maxBulk := func() int64 { return 512 << 20 }
-	table, err := command.NewTable(append(more, pubsub.Family(), str.Family(maxBulk), transactions.Family(), generic.Family(),
+	table, err := command.NewTable(append(more, lists.Family(), pubsub.Family(), str.Family(maxBulk), transactions.Family(), generic.Family(),
 		connection.Family(connection.Deps{Version: "7.2.6", Databases: 16}))...)
 	if err != nil {
 		return nil, nil, err
@@ -110,7 +111,7 @@ func start(t testing.TB, change ...func(*server.Options)) *fixture {
 	f.addr = "127.0.0.1:" + strconv.Itoa(f.port)
 	var ks *db.Keyspace
 	var err error
-	f.engine, ks, err = newEngine(func(s string) { f.log.add(server.Warning, s) }, countFamily(&f.streams))
+	f.engine, ks, err = newEngine(func(s string) { f.log.add(server.Warning, s) }, countFamily(&f.streams), slowFamily())
 	if err != nil {
 		t.Fatal(err)
 	}
