@@ -23,6 +23,13 @@
 // applies them: look up, arity, authentication, memory, loading, pause, MULTI
 // queue.
 //
+// # Commands that wait
+//
+// A blocking command that finds nothing is parked (park.go) in the lines of its keys
+// (lines.go). The executor whose command makes one of these keys ready runs it again
+// before it gives the shards back (serve.go); the reply goes to the client's own
+// goroutine by mail.
+//
 // # Time
 //
 // Reading the clock costs as much as a tenth of a GET. So the end of a command
@@ -33,8 +40,10 @@
 //
 // # Locks
 //
-// Shards ascending -> oplog -> registries (waiters, monitors, clients) ->
-// mailboxes (Conn.Post). Registries are leaf locks among themselves.
+// Shards ascending -> a parked command (parked.mu) -> oplog -> registries (monitors,
+// clients) -> mailboxes (Conn.Post). Registries are leaf locks among themselves. The
+// lines of those who wait for a key have no lock of their own: they belong under its
+// shard's.
 package dispatch
 
 import (
