@@ -9,12 +9,14 @@ func groups() map[string]string {
 		"hash":         hashGroup,
 		"hyperloglog":  hyperloglogGroup,
 		"sortedset":    sortedsetGroup,
+		"geo":          geoGroup,
 		"list":         listGroup,
 		"generic":      genericGroup,
 		"connection":   connectionGroup,
 		"transactions": transactionGroup,
 		"server":       serverGroup,
 		"set":          setGroup,
+		"stream":       streamGroup,
 	}
 }
 
@@ -77,11 +79,11 @@ const genericGroup = `
 10 EXPIREAT <key> <atsec> [ NX | XX | GT | LT ]
 8 PEXPIREAT <key> <atms> [ NX | XX | GT | LT ]
 3 EXPIREAT <key> <atsec> ( NX | XX | GT | LT | <word> )+
-12 TTL <key> @second
-12 PTTL <key> @milliseconds
+12 TTL <key> @second @fixed
+12 PTTL <key> @milliseconds @fixed
 10 EXPIRETIME <key> @second
 10 PEXPIRETIME <key> @milliseconds
-12 PERSIST <key>
+12 PERSIST <key> @fixed
 4 KEYS <pattern> @unordered
 6 SCAN ( 0 | <int> ) [ MATCH <pattern> ] [ COUNT <count> ] [ TYPE ( string | list | nosuchtype ) ] @shape
 3 SCAN 0 ( MATCH | COUNT | <word> )+ @shape

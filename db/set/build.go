@@ -21,13 +21,13 @@ func (s *Set) Narrow() {
 		return
 	}
 	var p []byte
-	s.Each(func(m []byte) bool {
-		n, ok := listpack.Number(m)
-		if ok {
-			p, ok = intset.Insert(p, n)
+	for w := s.Walk(new(listpack.Scratch)); w.Next(); {
+		n, ok := listpack.Number(w.Member())
+		if !ok {
+			break
 		}
-		return ok
-	})
+		p, _ = intset.Insert(p, n)
+	}
 	switch {
 	case intset.Len(p) < s.Len():
 	case len(p) <= db.PackedMax:

@@ -103,7 +103,9 @@ func (s *Set) unpack(f form) error {
 		return nil
 	}
 	o := newObject(f)
-	s.Each(func(m []byte) bool { return o.table.Add(m) })
+	for w := s.Walk(new(listpack.Scratch)); w.Next(); {
+		o.table.Add(w.Member())
+	}
 	if s.tx != nil {
 		if err := s.tx.PutObject(s.key, db.TypeSet, o, db.KeepExpiry); err != nil {
 			return err

@@ -3,6 +3,7 @@ package set
 import (
 	"math/rand/v2"
 
+	"heddle/db/listpack"
 	"heddle/db/members"
 )
 
@@ -62,19 +63,21 @@ func (p *Part) Large() bool { return p.s.obj != nil }
 // Detach makes the part independent of the key: it is of a clone from now on.
 func (p *Part) Detach() { p.s = p.s.Clone() }
 
-// Iter walks over a part.
+// Iter is a Walk over a part.
 type Iter struct {
-	p    *Part
-	walk walk
-	at   int // place of the member
-	left int // members still to come
-	rest int // of the set, if a sample
-	rng  rand.PCG
+	Walk
+	except *members.Table
+	chosen Bits
+	at     int // place of the member
+	left   int // members still to come
+	sample bool
+	rest   int // of the set, if a sample
+	rng    rand.PCG
 }
 
-// Iter begins a walk. The part must not be moved meanwhile.
-func (p *Part) Iter() Iter {
-	it := Iter{p: p, walk: p.s.walk(), at: -1, left: p.n}
+// Iter begins a walk. room is as Set.Walk takes it.
+func (p *Part) Iter(room *listpack.Scratch) Iter {
+	it := Iter{Walk: p.s.Walk(room), except: p.except, chosen: p.chosen, at: -1, left: p.n, sample: p.sample}
 	if p.sample {
 		it.rest = p.s.Len()
 		it.rng.Seed(p.seed[0], p.seed[1])
@@ -84,7 +87,7 @@ func (p *Part) Iter() Iter {
 
 // Next moves to the next member; false when there is none.
 func (it *Iter) Next() bool {
-	for it.left > 0 && it.walk.next() {
+	for it.left > 0 && it.Walk.Next() {
 		it.at++
 		if it.wants() {
 			it.left--
@@ -96,18 +99,14 @@ func (it *Iter) Next() bool {
 
 // wants reports whether the member is in the part.
 func (it *Iter) wants() bool {
-	p := it.p
 	switch {
-	case p.except != nil:
-		return !p.except.Has(it.walk.member())
-	case p.chosen != nil:
-		return p.chosen.Has(it.at)
-	case p.sample:
+	case it.except != nil:
+		return !it.except.Has(it.Member())
+	case it.chosen != nil:
+		return it.chosen.Has(it.at)
+	case it.sample:
 		it.rest--
 		return members.Below(it.rng.Uint64(), uint64(it.rest+1)) < uint64(it.left)
 	}
 	return true
 }
-
-// Member returns the member that Next moved to, borrowed until it is called again.
-func (it *Iter) Member() []byte { return it.walk.member() }

@@ -48,7 +48,7 @@ func (s *Set) popPacked(n int, r members.Source) (Part, error) {
 	old := s.Clone()
 	taken := old.Sample(n, r)
 	gone := make(Bits, BitsSize(old.Len()))
-	for it := taken.Iter(); it.Next(); {
+	for it := taken.Iter(new(listpack.Scratch)); it.Next(); {
 		gone.Put(it.at)
 	}
 	rest := make([]byte, 0, len(old.packed))
@@ -116,7 +116,7 @@ func (s *Set) keepDrawn(n, rest int, r members.Source) Part {
 func (s *Set) popWalked(n int, r members.Source) Part {
 	old := s.Clone()
 	taken := Part{s: old, n: n, sample: true, seed: [2]uint64{r.Rand(), r.Rand()}}
-	for it := taken.Iter(); it.Next(); {
+	for it := taken.Iter(new(listpack.Scratch)); it.Next(); {
 		s.obj.delete(it.Member())
 	}
 	return taken
@@ -129,10 +129,9 @@ func (s *Set) toListpack() {
 		return
 	}
 	small := NewInter(s.limits)
-	s.Each(func(m []byte) bool {
-		_, _ = small.Add(m) // without a key it does not fail
-		return !small.Hashed()
-	})
+	for w := s.Walk(new(listpack.Scratch)); w.Next() && !small.Hashed(); {
+		_, _ = small.Add(w.Member()) // without a key it does not fail
+	}
 	switch {
 	case small.Hashed():
 	case small.obj != nil || s.obj.deadlines != nil:

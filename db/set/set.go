@@ -175,6 +175,12 @@ func (s *Set) Random(r members.Source) []byte {
 	if s.obj == nil {
 		return s.at(int(members.Below(r.Rand(), uint64(s.Len()))))
 	}
+	return s.RandomStored(r)
+}
+
+// RandomStored is Random of a set that is Large: what it returns is valid until the
+// set changes.
+func (s *Set) RandomStored(r members.Source) []byte {
 	for {
 		m, _ := s.obj.table.Random(r)
 		if s.obj.deadlines == nil || !s.obj.deadlines.Passed(m, s.now) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"heddle/db"
+	"heddle/db/listpack"
 )
 
 const now db.Millis = 1_700_000_000_000
@@ -231,7 +232,7 @@ func (r *rig) popMany() {
 	if taken.Len() != k {
 		r.t.Fatalf("%d taken of %d, want %d", taken.Len(), n, k)
 	}
-	for it := taken.Iter(); it.Next(); k-- {
+	for it := taken.Iter(new(listpack.Scratch)); it.Next(); k-- {
 		if !r.m[string(it.Member())] {
 			r.t.Fatalf("took %.40q", it.Member())
 		}
@@ -254,7 +255,7 @@ func (r *rig) sample() {
 			p.Detach()
 		}
 		seen := map[string]bool{}
-		for it := p.Iter(); it.Next(); {
+		for it := p.Iter(new(listpack.Scratch)); it.Next(); {
 			m := string(it.Member())
 			if !r.m[m] || seen[m] {
 				r.t.Fatalf("%.40q: there %v, seen %v", m, r.m[m], seen[m])
@@ -351,7 +352,7 @@ func (r *rig) compare(s *Set) {
 	var each, iter, scan []string
 	s.Each(func(m []byte) bool { each = append(each, string(m)); return true })
 	p := s.Whole()
-	for it := p.Iter(); it.Next(); {
+	for it := p.Iter(new(listpack.Scratch)); it.Next(); {
 		iter = append(iter, string(it.Member()))
 	}
 	if !slices.Equal(each, iter) {
@@ -502,7 +503,7 @@ func TestUniform(t *testing.T) {
 							r.must(err)
 						}
 						p := choose(s, r)
-						for it := p.Iter(); it.Next(); {
+						for it := p.Iter(new(listpack.Scratch)); it.Next(); {
 							count[string(it.Member())]++
 							total++
 						}

@@ -7,17 +7,23 @@ import (
 	"heddle/db/listpack"
 )
 
-// walk goes over a set of any form, in the order of Each.
-type walk struct {
-	s    *Set
-	obj  iter
-	at   int            // place in an intset, or offset
-	e    listpack.Entry // of a listpack
-	room listpack.Scratch
+// Walk goes over a set of any form, in the order of Each. It holds nothing of the Set
+// itself, only of what that is of, so that neither has to live on the heap for the
+// sake of what is done with members.
+type Walk struct {
+	large  bool
+	form   form
+	packed []byte
+	obj    iter
+	at     int            // place in an intset, or offset
+	e      listpack.Entry // of a listpack
+	room   *listpack.Scratch
 }
 
-func (s *Set) walk() walk {
-	w := walk{s: s, at: -1}
+// Walk begins a walk over the set, which must not change meanwhile. room is where
+// members are spelled that do not stand as they are.
+func (s *Set) Walk(room *listpack.Scratch) Walk {
+	w := Walk{large: s.obj != nil, form: s.form, packed: s.packed, at: -1, room: room}
 	switch {
 	case s.obj != nil:
 		w.obj = s.obj.iter(s.now)
@@ -27,30 +33,31 @@ func (s *Set) walk() walk {
 	return w
 }
 
-func (w *walk) next() bool {
-	s := w.s
+// Next moves to the next member; false when there is none.
+func (w *Walk) Next() bool {
 	switch {
-	case s.obj != nil:
+	case w.large:
 		return w.obj.Next()
-	case s.packed == nil:
+	case w.packed == nil:
 		return false
-	case s.form == asIntset:
+	case w.form == asIntset:
 		w.at++
-		return w.at < intset.Len(s.packed)
-	case w.at >= len(s.packed):
+		return w.at < intset.Len(w.packed)
+	case w.at >= len(w.packed):
 		return false
 	}
-	w.e = listpack.At(s.packed, w.at)
+	w.e = listpack.At(w.packed, w.at)
 	w.at += len(w.e)
 	return true
 }
 
-func (w *walk) member() []byte {
+// Member returns the member that Next moved to, borrowed until it is called again.
+func (w *Walk) Member() []byte {
 	switch {
-	case w.s.obj != nil:
+	case w.large:
 		return w.obj.Member()
-	case w.s.form == asIntset:
-		return strconv.AppendInt(w.room[:0], intset.At(w.s.packed, w.at), 10)
+	case w.form == asIntset:
+		return strconv.AppendInt(w.room[:0], intset.At(w.packed, w.at), 10)
 	}
-	return w.e.Bytes(&w.room)
+	return w.e.Bytes(w.room)
 }

@@ -181,6 +181,13 @@ func (e *Env) Propagated(want ...string) {
 	e.oplog.lines = nil
 }
 
+// Effects returns the effects since the last call, as Propagated checks them.
+func (e *Env) Effects() []string {
+	lines := e.oplog.lines
+	e.oplog.lines = nil
+	return lines
+}
+
 // Groups is Propagated for groups: effects that stay together, joined by "; ".
 func (e *Env) Groups(want ...string) {
 	e.t.Helper()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"heddle/db"
+	"heddle/db/listpack"
 	"heddle/db/set"
 	"heddle/resp"
 	"heddle/server/command"
@@ -35,6 +36,11 @@ func combineSpec(name string, op operation) *command.Spec {
 		ACL: command.CatSet, Group: group, Tips: []string{"nondeterministic_output_order"},
 		Read: func(c *command.Call, v db.View) error { return combine(c, v, op) },
 	}
+}
+
+// scratch returns memory for the members of packed sets to be unpacked to.
+func scratch(c *command.Call) *listpack.Scratch {
+	return (*listpack.Scratch)(c.Room(len(listpack.Scratch{})))
 }
 
 // usualSets is for how many sets there is room without an allocation.
@@ -83,19 +89,19 @@ func marks(c *command.Call, n, most int) set.Bits {
 	return b
 }
 
-// mark marks the members of a set for which yes holds, and returns them, for a reply
-// of most members at most.
-func mark(c *command.Call, s *set.Set, most int, yes func(m []byte) bool) set.Part {
+// mark marks the members of a set that are in all others or, if not common, in none
+// of them, and returns them, for a reply of most members at most.
+func mark(c *command.Call, s *set.Set, others []set.Set, common bool, most int) set.Part {
 	bits := marks(c, s.Len(), most)
-	at, n := 0, 0
-	s.Each(func(m []byte) bool {
-		if yes(m) {
+	n := 0
+	w := s.Walk(scratch(c))
+	for at := 0; w.Next(); at++ {
+		m := w.Member()
+		if common && inAll(others, m) || !common && !inAny(others, m) {
 			bits.Put(at)
 			n++
 		}
-		at++
-		return true
-	})
+	}
 	return s.Chosen(bits, n)
 }
 
@@ -129,10 +135,10 @@ func replyInter(c *command.Call, list []set.Set) {
 	first, others := &list[0], list[1:]
 	p := first.Whole()
 	if len(others) > 0 {
-		p = mark(c, first, first.Len(), func(m []byte) bool { return inAll(others, m) })
+		p = mark(c, first, others, true, first.Len())
 	}
 	c.Reply.Set(p.Len())
-	replyPart(c.Reply, &p)
+	replyPart(c, &p)
 }
 
 // unionMarks is up to how many sets a union is marked: each member is looked for in
@@ -143,10 +149,10 @@ func replyUnion(c *command.Call, v db.View, list []set.Set) {
 	list = slices.DeleteFunc(list, func(s set.Set) bool { return s.Len() == 0 })
 	if len(list) > unionMarks {
 		all := set.NewUnion(v.Limits())
-		addAll(&all, list)
+		addAll(&all, list, scratch(c))
 		p := all.Whole()
 		c.Reply.Set(p.Len())
-		replyPart(c.Reply, &p)
+		replyPart(c, &p)
 		return
 	}
 	bySize(list)
@@ -160,21 +166,20 @@ func replyUnion(c *command.Call, v db.View, list []set.Set) {
 		if i == 0 {
 			parts[i] = list[i].Whole()
 		} else {
-			parts[i] = mark(c, &list[i], most, func(m []byte) bool { return !inAny(list[:i], m) })
+			parts[i] = mark(c, &list[i], list[:i], false, most)
 		}
 		n += parts[i].Len()
 	}
 	c.Reply.Set(n)
-	replyParts(c.Reply, parts[:len(list)], n)
+	replyParts(c, parts[:len(list)], n)
 }
 
 // addAll adds all members of sets to another, which has no key.
-func addAll(to *set.Set, list []set.Set) {
+func addAll(to *set.Set, list []set.Set, room *listpack.Scratch) {
 	for i := range list {
-		list[i].Each(func(m []byte) bool {
-			_, _ = to.Add(m) // without a key it does not fail
-			return true
-		})
+		for w := list[i].Walk(room); w.Next(); {
+			_, _ = to.Add(w.Member()) // without a key it does not fail
+		}
 	}
 }
 
@@ -194,14 +199,13 @@ func diffBySubtracting(list []set.Set) bool {
 }
 
 // subtract collects the members that only the first set has.
-func subtract(l *db.Limits, list []set.Set) set.Set {
+func subtract(l *db.Limits, list []set.Set, room *listpack.Scratch) set.Set {
 	rest := set.NewUnion(l)
-	addAll(&rest, list[:1])
+	addAll(&rest, list[:1], room)
 	for i := range list[1:] {
-		list[1+i].Each(func(m []byte) bool {
-			_, _ = rest.Delete(m)
-			return rest.Len() > 0
-		})
+		for w := list[1+i].Walk(room); w.Next() && rest.Len() > 0; {
+			_, _ = rest.Delete(w.Member())
+		}
 	}
 	return rest
 }
@@ -220,14 +224,14 @@ func replyDiff(c *command.Call, v db.View, list []set.Set) {
 	case first.Len() == 0 || len(others) == 0:
 		p = first.Whole()
 	case diffBySubtracting(list):
-		rest := subtract(v.Limits(), list)
+		rest := subtract(v.Limits(), list, scratch(c))
 		p = rest.Whole()
 	default:
 		largestFirst(list)
-		p = mark(c, first, first.Len(), func(m []byte) bool { return !inAny(others, m) })
+		p = mark(c, first, others, false, first.Len())
 	}
 	c.Reply.Set(p.Len())
-	replyPart(c.Reply, &p)
+	replyPart(c, &p)
 }
 
 // SINTERCARD numkeys key [key ...] [LIMIT limit]
@@ -272,22 +276,21 @@ func sintercard(c *command.Call, v db.View) error {
 	if limit == 0 {
 		limit = math.MaxInt64
 	}
-	c.Reply.Int(countInter(list, limit))
+	c.Reply.Int(countInter(list, limit, scratch(c)))
 	return nil
 }
 
 // countInter counts the members that are in all sets, up to limit.
-func countInter(list []set.Set, limit int64) (n int64) {
+func countInter(list []set.Set, limit int64, room *listpack.Scratch) (n int64) {
 	bySize(list)
 	if len(list) == 1 {
 		return min(int64(list[0].Len()), limit)
 	}
-	list[0].Each(func(m []byte) bool {
-		if inAll(list[1:], m) {
+	for w := list[0].Walk(room); n < limit && w.Next(); {
+		if inAll(list[1:], w.Member()) {
 			n++
 		}
-		return n < limit
-	})
+	}
 	return n
 }
 
@@ -312,7 +315,7 @@ func store(c *command.Call, tx db.Txn, op operation) error {
 	if err != nil {
 		return err
 	}
-	result := collect(tx.Limits(), list, op)
+	result := collect(tx.Limits(), list, op, scratch(c))
 	if result.Len() == 0 {
 		if tx.Delete(to) {
 			tx.Touched(to, db.ClassGeneric, "del")
@@ -335,19 +338,19 @@ func store(c *command.Call, tx db.Txn, op operation) error {
 }
 
 // collect returns the result of an operation, in memory of its own.
-func collect(l *db.Limits, list []set.Set, op operation) set.Set {
+func collect(l *db.Limits, list []set.Set, op operation, room *listpack.Scratch) set.Set {
 	switch op {
 	case inter:
-		return collectInter(l, list)
+		return collectInter(l, list, room)
 	case union:
 		all := set.NewUnion(l)
-		addAll(&all, list)
+		addAll(&all, list, room)
 		return all
 	}
-	return collectDiff(l, list)
+	return collectDiff(l, list, room)
 }
 
-func collectInter(l *db.Limits, list []set.Set) set.Set {
+func collectInter(l *db.Limits, list []set.Set, room *listpack.Scratch) set.Set {
 	bySize(list)
 	common := set.NewInter(l)
 	if list[0].Integers() {
@@ -356,27 +359,25 @@ func collectInter(l *db.Limits, list []set.Set) set.Set {
 	if list[0].Len() == 0 {
 		return common
 	}
-	list[0].Each(func(m []byte) bool {
-		if inAll(list[1:], m) {
+	for w := list[0].Walk(room); w.Next(); {
+		if m := w.Member(); inAll(list[1:], m) {
 			_, _ = common.Add(m)
 		}
-		return true
-	})
+	}
 	common.Narrow()
 	return common
 }
 
-func collectDiff(l *db.Limits, list []set.Set) set.Set {
+func collectDiff(l *db.Limits, list []set.Set, room *listpack.Scratch) set.Set {
 	if list[0].Len() > 0 && diffBySubtracting(list) {
-		return subtract(l, list)
+		return subtract(l, list, room)
 	}
 	rest := set.NewUnion(l)
 	largestFirst(list)
-	list[0].Each(func(m []byte) bool {
-		if !inAny(list[1:], m) {
+	for w := list[0].Walk(room); w.Next(); {
+		if m := w.Member(); !inAny(list[1:], m) {
 			_, _ = rest.Add(m)
 		}
-		return true
-	})
+	}
 	return rest
 }

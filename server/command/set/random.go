@@ -68,7 +68,7 @@ func spopCount(c *command.Call, tx db.Txn, key []byte) error {
 	changed(tx, key, "spop", count)
 	replicateMembers(c, wordSRem, key, &taken)
 	c.Reply.Set(taken.Len())
-	replyPart(c.Reply, &taken)
+	replyPart(c, &taken)
 	return nil
 }
 
@@ -76,7 +76,7 @@ func spopCount(c *command.Call, tx db.Txn, key []byte) error {
 func spopAll(c *command.Call, tx db.Txn, key []byte, s *set.Set) {
 	all := s.Whole()
 	c.Reply.Set(all.Len())
-	replyPart(c.Reply, &all)
+	replyPart(c, &all)
 	tx.Event(db.ClassSet, "spop", key)
 	tx.Delete(key)
 	tx.Touched(key, db.ClassGeneric, "del")
@@ -94,7 +94,8 @@ func replicateMembers(c *command.Call, word, key []byte, p *set.Part) {
 		return
 	}
 	argv := append(make([][]byte, 0, 2+min(p.Len(), membersAtOnce)), word, key)
-	for it := p.Iter(); it.Next(); {
+	it := p.Iter(scratch(c))
+	for it.Next() {
 		m := it.Member()
 		if !p.Large() {
 			m = c.Keep(m) // it was unpacked to where the next one comes
@@ -129,7 +130,7 @@ func srandmember(c *command.Call, v db.View) error {
 		c.Reply.Null()
 		return nil
 	}
-	replyMember(c.Reply, s.Random(v))
+	replyRandom(c.Reply, &s, v)
 	return nil
 }
 
@@ -164,7 +165,7 @@ func srandmemberCount(c *command.Call, v db.View, key []byte) error {
 		p = s.Sample(int(count), v)
 	}
 	c.Reply.Array(p.Len())
-	replyPart(c.Reply, &p)
+	replyPart(c, &p)
 	return nil
 }
 
@@ -178,7 +179,7 @@ func replyDraws(w *resp.Writer, v db.View, s *set.Set, n int64) {
 		return
 	}
 	for range n {
-		replyMember(w, s.Random(v))
+		replyRandom(w, s, v)
 	}
 }
 
@@ -198,7 +199,7 @@ func (s *source) Rand() uint64 { return s.Uint64() }
 // Next writes some members.
 func (d *drawStream) Next(w *resp.Writer) bool {
 	for ; d.left > 0 && w.Len() < resp.StreamPiece; d.left-- {
-		replyMember(w, d.s.Random(&d.rng))
+		replyRandom(w, &d.s, &d.rng)
 	}
 	return d.left > 0
 }

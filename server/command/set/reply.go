@@ -2,49 +2,64 @@ package sets
 
 import (
 	"heddle/db"
+	"heddle/db/listpack"
+	"heddle/db/members"
 	"heddle/db/set"
 	"heddle/resp"
+	"heddle/server/command"
 )
 
 // streamFrom is from how many members on a reply is made while it is sent.
 const streamFrom = 1000
 
 // replyPart writes the members of a part, whose header is written already. From the
-// call on the part may be kept.
-func replyPart(w *resp.Writer, p *set.Part) {
-	if p.Large() && p.Len() > streamFrom {
-		m := &memberStream{parts: []set.Part{*p}}
-		m.start()
-		w.Stream(m)
+// call on what the part was made of may be kept.
+func replyPart(c *command.Call, p *set.Part) {
+	if p.Large() {
+		replyLarge(c.Reply, []set.Part{*p}, p.Len())
 		return
 	}
-	for it := p.Iter(); it.Next(); {
-		replyMember(w, it.Member())
+	for it := p.Iter(scratch(c)); it.Next(); {
+		c.Reply.Bulk(it.Member())
 	}
 }
 
-// replyParts is replyPart of several.
-func replyParts(w *resp.Writer, parts []set.Part, n int) {
+// replyParts is replyPart of several that have n members together.
+func replyParts(c *command.Call, parts []set.Part, n int) {
 	large := false
 	for i := range parts {
 		large = large || parts[i].Large()
 	}
-	if large && n > streamFrom {
-		m := &memberStream{parts: append([]set.Part(nil), parts...)}
-		m.start()
-		w.Stream(m)
+	if large {
+		replyLarge(c.Reply, append([]set.Part(nil), parts...), n)
 		return
 	}
 	for i := range parts {
-		for it := parts[i].Iter(); it.Next(); {
-			replyMember(w, it.Member())
-		}
+		replyPart(c, &parts[i])
 	}
 }
 
-// replyMember writes a member. One that is larger than what is packed stands in
-// memory of its own, which never changes, so the reply need not copy it.
-func replyMember(w *resp.Writer, m []byte) {
+// replyLarge writes the n members of parts, some of them large: at once, or while they
+// are sent.
+func replyLarge(w *resp.Writer, parts []set.Part, n int) {
+	m := &memberStream{parts: parts}
+	if n > streamFrom {
+		for i := range parts {
+			parts[i].Detach()
+		}
+		m.it = parts[0].Iter(&m.room)
+		w.Stream(m)
+		return
+	}
+	m.it = parts[0].Iter(&m.room)
+	for m.write(w) {
+	}
+}
+
+// replyStored writes a member that stands in the memory of a large set. One that is
+// larger than what is packed stands in memory of its own, which never changes, so the
+// reply need not copy it.
+func replyStored(w *resp.Writer, m []byte) {
 	if len(m) > db.PackedMax {
 		w.BulkExternal(m, nil)
 		return
@@ -52,31 +67,44 @@ func replyMember(w *resp.Writer, m []byte) {
 	w.Bulk(m)
 }
 
+// replyRandom writes a random member.
+func replyRandom(w *resp.Writer, s *set.Set, r members.Source) {
+	if s.Large() {
+		replyStored(w, s.RandomStored(r))
+		return
+	}
+	w.Bulk(s.Random(r))
+}
+
 // memberStream is a resp.Stream of the members of parts, one part behind the other.
 type memberStream struct {
 	parts []set.Part
 	it    set.Iter
+	room  listpack.Scratch
 }
 
-// start makes the parts independent of their keys.
-func (m *memberStream) start() {
-	for i := range m.parts {
-		m.parts[i].Detach()
+// write writes a member; false when there is none left.
+func (m *memberStream) write(w *resp.Writer) bool {
+	for !m.it.Next() {
+		if m.parts = m.parts[1:]; len(m.parts) == 0 {
+			return false
+		}
+		m.it = m.parts[0].Iter(&m.room)
 	}
-	m.it = m.parts[0].Iter()
+	if m.parts[0].Large() {
+		replyStored(w, m.it.Member())
+	} else {
+		w.Bulk(m.it.Member())
+	}
+	return true
 }
 
 // Next writes some members.
 func (m *memberStream) Next(w *resp.Writer) bool {
 	for w.Len() < resp.StreamPiece {
-		if m.it.Next() {
-			replyMember(w, m.it.Member())
-			continue
-		}
-		if m.parts = m.parts[1:]; len(m.parts) == 0 {
+		if !m.write(w) {
 			return false
 		}
-		m.it = m.parts[0].Iter()
 	}
 	return true
 }

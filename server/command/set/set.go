@@ -181,7 +181,7 @@ func smembers(c *command.Call, v db.View) error {
 	}
 	p := s.Whole()
 	c.Reply.Set(p.Len())
-	replyPart(c.Reply, &p)
+	replyPart(c, &p)
 	return nil
 }
 
