@@ -1,9 +1,6 @@
 package geo
 
 import (
-	"cmp"
-	"slices"
-
 	"heddle/db"
 	"heddle/db/geohash"
 	"heddle/db/zset"
@@ -16,7 +13,7 @@ type found struct {
 	member   []byte
 	score    float64
 	lon, lat float64
-	distance float64 // in the unit of the query
+	metres   float64 // from the middle
 }
 
 // search is GEOSEARCH and what else only reads.
@@ -50,7 +47,7 @@ func searchStore(c *command.Call, tx db.Txn, q query, event string) error {
 	for i := range list {
 		score := list[i].score
 		if q.distance {
-			score = list[i].distance
+			score = list[i].metres / q.metres
 		}
 		result.Set(list[i].member, score)
 	}
@@ -74,17 +71,7 @@ func (q *query) find(c *command.Call, z *zset.ZSet) []found {
 	if z.Len() == 0 {
 		return nil
 	}
-	list := q.collect(c, z)
-	switch q.ordering() {
-	case nearest:
-		slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(a.distance, b.distance) })
-	case farthest:
-		slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.distance, a.distance) })
-	}
-	if q.count > 0 && int64(len(list)) > q.count {
-		list = list[:q.count]
-	}
-	return list
+	return q.arrange(q.collect(c, z))
 }
 
 // collect returns the members within the shape in the order of the cells that they are in,
@@ -97,11 +84,10 @@ func (q *query) collect(c *command.Call, z *zset.ZSet) (list []found) {
 		for it.Start(z, from, to, false); it.Next(); {
 			f := found{score: it.Score()}
 			f.lon, f.lat = geohash.Decode(geohash.FromScore(f.score))
-			metres, inside := q.shape.Contains(f.lon, f.lat)
-			if !inside {
+			inside := false
+			if f.metres, inside = q.shape.Contains(f.lon, f.lat); !inside {
 				continue
 			}
-			f.distance = metres / q.metres
 			if f.member = it.Member(); z.Large() == nil {
 				f.member = c.Keep(f.member) // it was unpacked
 			}
@@ -130,7 +116,7 @@ func (q *query) reply(w *resp.Writer, list []found) {
 		}
 		w.Bulk(f.member)
 		if q.withDist {
-			replyDistance(w, f.distance)
+			replyDistance(w, f.metres/q.metres)
 		}
 		if q.withHash {
 			w.Int(int64(f.score))
