@@ -16,9 +16,8 @@ const sortedsetGroup = `
 10 ZCARD <zkey>
 12 ZSCORE <zkey> <zmember>
 8 ZMSCORE <zkey> ( <zmember> )+
-14 ZRANK <zkey> <zmember>
-14 ZREVRANK <zkey> <zmember>
-3 ZRANK <zkey> <zmember> ( WITHSCORE | <word> )
+14 ZRANK <zkey> <zmember> @fixed
+14 ZREVRANK <zkey> <zmember> @fixed
 14 ZCOUNT <zkey> <scorebound> <scorebound>
 24 ZRANGE <zkey> <index> <index> [ REV ] [ WITHSCORES ]
 16 ZRANGE <zkey> <scorebound> <scorebound> BYSCORE [ REV ] [ LIMIT <small> <small> ] [ WITHSCORES ]
