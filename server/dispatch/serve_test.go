@@ -13,6 +13,7 @@ import (
 	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/command/cmdtest"
+	lists "heddle/server/command/list"
 	"heddle/server/dispatch"
 )
 
@@ -102,7 +103,7 @@ func diff(c *command.Call, _ db.Txn) error {
 
 func newWaitEnv(t *testing.T, opts ...cmdtest.Option) *cmdtest.Env {
 	t.Helper()
-	return cmdtest.NewWith(t, opts, append(families(), waitFamily(), cmdtest.Lists())...)
+	return cmdtest.NewWith(t, opts, append(families(), waitFamily(), lists.Family())...)
 }
 
 // What a client does behind a write shows that those who waited were served.

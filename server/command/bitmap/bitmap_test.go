@@ -9,6 +9,7 @@ import (
 	"heddle/server/command/bitmap"
 	"heddle/server/command/cmdtest"
 	"heddle/server/command/generic"
+	lists "heddle/server/command/list"
 	str "heddle/server/command/string"
 )
 
@@ -16,7 +17,7 @@ const maxBulk = 512 << 20
 
 func families() []command.Family {
 	most := func() int64 { return maxBulk }
-	return []command.Family{bitmap.Family(most), str.Family(most), generic.Family(), cmdtest.Lists()}
+	return []command.Family{bitmap.Family(most), str.Family(most), generic.Family(), lists.Family()}
 }
 
 func TestFiles(t *testing.T) { cmdtest.Files(t, "testdata/*.txt", families) }

@@ -8,6 +8,7 @@ import (
 	"heddle/server/command/cmdtest"
 	"heddle/server/command/generic"
 	hashes "heddle/server/command/hash"
+	lists "heddle/server/command/list"
 	sets "heddle/server/command/set"
 	"heddle/server/command/sortedset"
 	str "heddle/server/command/string"
@@ -16,7 +17,7 @@ import (
 func memberEnv(t *testing.T) *cmdtest.Env {
 	t.Helper()
 	return cmdtest.New(t, []command.Family{
-		generic.Family(), hashes.Family(), sets.Family(), sortedset.Family(), str.Family(func() int64 { return 512 << 20 }), cmdtest.Lists(),
+		generic.Family(), hashes.Family(), sets.Family(), sortedset.Family(), str.Family(func() int64 { return 512 << 20 }), lists.Family(),
 	}...)
 }
 

@@ -10,12 +10,13 @@ import (
 	"heddle/server/command/cmdtest"
 	"heddle/server/command/generic"
 	hashes "heddle/server/command/hash"
+	lists "heddle/server/command/list"
 	str "heddle/server/command/string"
 )
 
 func families() []command.Family {
 	return []command.Family{
-		hashes.Family(), generic.Family(), str.Family(func() int64 { return 512 << 20 }), cmdtest.Lists(),
+		hashes.Family(), generic.Family(), str.Family(func() int64 { return 512 << 20 }), lists.Family(),
 	}
 }
 

@@ -9,13 +9,14 @@ import (
 	"heddle/server/command/bitmap"
 	"heddle/server/command/cmdtest"
 	"heddle/server/command/generic"
+	lists "heddle/server/command/list"
 	str "heddle/server/command/string"
 )
 
 const maxBulk = 512 << 20
 
 func families() []command.Family {
-	return []command.Family{str.Family(func() int64 { return maxBulk }), generic.Family(), cmdtest.Lists()}
+	return []command.Family{str.Family(func() int64 { return maxBulk }), generic.Family(), lists.Family()}
 }
 
 func TestFiles(t *testing.T) { cmdtest.Files(t, "testdata/*.txt", families) }
