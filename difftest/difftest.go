@@ -135,7 +135,7 @@ func (r *run) failed(m *Mismatch, batch []Step) error {
 		}
 		history := append([]Step{}, r.history[:end]...)
 		f := Failure{Mismatch: m}
-		if least, again := Shrink(r.pair, history); least != nil {
+		if least, again := Shrink(r.pair, history, m.Key); least != nil {
 			f.History, f.Mismatch = least, again
 		} else {
 			f.Once, f.History = true, history[max(0, len(history)-20):]
@@ -151,8 +151,10 @@ func (r *run) failed(m *Mismatch, batch []Step) error {
 func (m *Mismatch) name() string {
 	if m.What != "" {
 		_, kind, _ := strings.Cut(m.What, "; type ")
-		what, _, _ := strings.Cut(m.What, "\"")
-		return what + kind
+		if m.Key == "" {
+			return m.What
+		}
+		return "digest " + kind
 	}
 	if m.Step.Raw != nil && len(m.Step.Argv) == 0 {
 		return string(m.Step.Raw)

@@ -150,6 +150,15 @@ var limitChoices = []struct {
 	{"stream-node-max-entries", []string{"100", "3", "10", "0"}},
 }
 
+// defaultLimits is a CONFIG SET of what holds without one.
+func defaultLimits() []string {
+	argv := []string{"CONFIG", "SET"}
+	for _, l := range limitChoices {
+		argv = append(argv, l.name, l.values[0])
+	}
+	return argv
+}
+
 // limits makes a CONFIG SET of all limits.
 func (g *Generator) limits() [][]byte {
 	argv := words("CONFIG", "SET")
@@ -231,6 +240,9 @@ func (g *Generator) command(conn int) Step {
 	if !t.fixed && g.rng.Intn(33) == 0 {
 		s.Argv = g.garble(t, s.Argv)
 	}
+	if most, ok := extended[t.name]; ok && g.multi[conn] {
+		s.Argv = s.Argv[:min(len(s.Argv), most)]
+	}
 	switch t.name {
 	case "MULTI":
 		g.multi[conn] = true
@@ -242,6 +254,11 @@ func (g *Generator) command(conn int) Step {
 	}
 	return s
 }
+
+// extended are the commands that take more arguments here than in Redis 7.0, with how
+// many they take there: what one server queues in MULTI and the other refuses would
+// decide over all of EXEC.
+var extended = map[string]int{"TTL": 2, "PTTL": 2, "PERSIST": 2, "ZRANK": 3, "ZREVRANK": 3}
 
 // garble spoils a command: an argument too few, too many, doubled, or replaced.
 // Arguments of a timed command keep their places, lest a short time to live

@@ -113,8 +113,10 @@ func (p *Pair) Reset() error {
 		}
 	}
 	for _, c := range p.control {
-		if reply, err := c.Do("FLUSHALL"); err != nil || string(reply.Raw) != "+OK\r\n" {
-			return fmt.Errorf("FLUSHALL: %q, %v", reply.Raw, err)
+		for _, argv := range [][]string{{"FLUSHALL"}, defaultLimits()} {
+			if reply, err := c.Do(argv...); err != nil || string(reply.Raw) != "+OK\r\n" {
+				return fmt.Errorf("%v: %q, %v", argv, reply.Raw, err)
+			}
 		}
 	}
 	if p.events != nil {
@@ -127,6 +129,7 @@ func (p *Pair) Reset() error {
 // Mismatch is a step to which the two servers answered differently.
 type Mismatch struct {
 	What      string // if it is not the replies that differ
+	Key       string // that it is about, if it is known
 	Step      Step
 	Want, Got Reply
 	WantErr   error // what the oracle's connection said instead of a reply

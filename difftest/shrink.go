@@ -1,23 +1,35 @@
 package difftest
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"time"
+)
 
-// maxReplays bounds how often Shrink runs a part of the history.
-const maxReplays = 400
+// maxReplays and maxShrink bound how often and how long Shrink runs parts of the
+// history.
+const (
+	maxReplays = 400
+	maxShrink  = time.Minute
+)
 
 // Shrink looks for the fewest steps of history that still end in a mismatch of
 // the last one, by running parts of it on emptied servers. It returns nil if
-// the mismatch does not come again: then it depends on time.
-func Shrink(p *Pair, history []Step) ([]Step, *Mismatch) {
-	s := &shrinker{pair: p}
+// the mismatch does not come again: then it depends on time. key is what the mismatch is
+// about, if that is known: what has nothing to do with it is left out first.
+func Shrink(p *Pair, history []Step, key string) ([]Step, *Mismatch) {
+	s := &shrinker{pair: p, until: time.Now().Add(maxShrink)}
 	last := len(history) - 1
 	var found []Step
+	if about := concerning(history, key); key != "" && s.fails(about) {
+		found = about
+	}
 	for n := 1; found == nil; n *= 4 { // most faults need little history
 		from := max(0, last-n+1)
 		if s.fails(history[from:]) {
 			found = history[from:]
 		}
-		if from == 0 && found == nil {
+		if from == 0 && found == nil || time.Now().After(s.until) {
 			return nil, nil
 		}
 	}
@@ -34,8 +46,24 @@ func Shrink(p *Pair, history []Step) ([]Step, *Mismatch) {
 	return found, s.mismatch
 }
 
+// concerning returns the steps that name a key, and those about the connections and
+// the server.
+func concerning(history []Step, key string) (list []Step) {
+	about := [][]byte{[]byte(key), []byte("MULTI"), []byte("EXEC"), []byte("DISCARD"), []byte("SELECT"), []byte("HELLO"), []byte("RESET"),
+		[]byte("CONFIG"), []byte("FLUSHALL"), []byte("FLUSHDB"), []byte("SWAPDB")}
+	for _, s := range history {
+		if s.Digest || slices.ContainsFunc(s.Argv, func(arg []byte) bool {
+			return slices.ContainsFunc(about, func(b []byte) bool { return bytes.EqualFold(arg, b) })
+		}) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 type shrinker struct {
 	pair     *Pair
+	until    time.Time
 	replays  int
 	mismatch *Mismatch
 }
@@ -43,7 +71,7 @@ type shrinker struct {
 // fails runs steps on emptied servers and reports whether just the last one
 // mismatches.
 func (s *shrinker) fails(steps []Step) bool {
-	if s.replays++; s.replays > maxReplays || s.pair.Reset() != nil {
+	if s.replays++; s.replays > maxReplays || time.Now().After(s.until) || s.pair.Reset() != nil {
 		return false
 	}
 	for i := 0; i < len(steps); {

@@ -24,11 +24,12 @@ func (p *Pair) compareDigests(s Step) (*Mismatch, error) {
 		if _, err := p.both("SELECT", strconv.Itoa(db)); err != nil {
 			return nil, err
 		}
-		what, err := p.differentKey()
+		key, what, err := p.differentKey()
 		if err != nil {
 			return nil, err
 		}
 		if what != "" {
+			m.Key = key
 			m.What = fmt.Sprintf("digest of %s, database %d", what, db)
 			break
 		}
@@ -49,28 +50,28 @@ func (p *Pair) both(argv ...string) (replies [2]Reply, err error) {
 
 // differentKey describes a key of the selected database that the servers do not agree
 // about.
-func (p *Pair) differentKey() (string, error) {
+func (p *Pair) differentKey() (key, what string, err error) {
 	lists, err := p.both("KEYS", "*")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	keys := append(lists[0].texts(nil), lists[1].texts(nil)...)
 	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
+	for _, key = range slices.Compact(keys) {
 		for _, look := range [][]string{{"TYPE", key}, {"DEBUG", "DIGEST-VALUE", key}, {"EXPIRETIME", key}} {
 			replies, err := p.both(look...)
 			if err != nil {
-				return "", err
+				return "", "", err
 			}
 			if bytes.Equal(replies[0].Raw, replies[1].Raw) {
 				continue
 			}
 			kind, err := p.both("TYPE", key)
-			return fmt.Sprintf("%q: %s: %q, %q; type %s, %s", key, strings.Join(look[:len(look)-1], " "),
+			return key, fmt.Sprintf("%q: %s: %q, %q; type %s, %s", key, strings.Join(look[:len(look)-1], " "),
 				replies[0].Raw, replies[1].Raw, kind[0].Text, kind[1].Text), err
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // listeners are a connection to each server that gets its keyspace events.

@@ -106,7 +106,9 @@ func TestEvents(t *testing.T) {
 	if err := p.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	step := func(line string) []Step { return []Step{{Argv: words(strings.Fields(line)...), Replies: 1, Match: exact}} }
+	step := func(line string) []Step {
+		return []Step{{Argv: words(strings.Fields(line)...), Replies: 1, Match: exact}}
+	}
 	for _, line := range []string{"SET k v", "GET none", "DEL k", "PING"} {
 		if m, err := p.Run(step(line)); m != nil || err != nil {
 			t.Fatalf("%s: %v, %v", line, m, err)
