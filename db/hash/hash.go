@@ -37,28 +37,32 @@ type Hash struct {
 
 // Read returns the hash at key for reading, as View.Collection does:
 // db.ErrWrongType.
-func Read(v db.View, key []byte) (Hash, error) {
+func Read(v db.View, key []byte) (h Hash, err error) {
 	c, _, err := v.Collection(key, db.TypeHash)
-	return of(&c, v.Now()), err
+	h.open(&c, v.Now())
+	return h, err
 }
 
 // Of returns the hash that a snapshot holds, for reading.
-func Of(c db.Coll, now db.Millis) Hash { return of(&c, now) }
+func Of(c db.Coll, now db.Millis) (h Hash) {
+	h.open(&c, now)
+	return h
+}
 
-func of(c *db.Coll, now db.Millis) Hash {
-	h := Hash{now: now, packed: c.Packed}
+// open fills a new handle.
+func (h *Hash) open(c *db.Coll, now db.Millis) {
+	h.now, h.packed = now, c.Packed
 	if c.Object != nil {
 		h.obj = c.Object.(*Object)
 	}
-	return h
 }
 
 // Write returns the hash at key for change, as Txn.EditCollection does:
 // db.ErrWrongType, db.ErrOutOfMemory. The key comes to be with the first Set. Whoever
 // changed something calls Touched.
-func Write(tx db.Txn, key []byte) (Hash, error) {
+func Write(tx db.Txn, key []byte) (h Hash, err error) {
 	c, _, err := tx.EditCollection(key, db.TypeHash)
-	h := of(&c, tx.Now())
+	h.open(&c, tx.Now())
 	h.tx, h.key = tx, key
 	return h, err
 }
