@@ -63,7 +63,7 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 
 // prepare sets up the process: descriptors, CPUs, threads.
 //
-// The collector begins with Go's defaults; package host sets its pace by what large
+// Package host sets the pace of the collector by what large
 // collections need, unless GOGC does. Other data lies outside of its heap, and serving
 // commands allocates nothing, so that without them it has some 3 MB to mark and runs
 // once in minutes. A memory limit (GOMEMLIMIT) would count only that heap; maxmemory

@@ -13,17 +13,19 @@ import (
 //
 // The runtime's own pace, a collection whenever the heap has doubled, would make large
 // collections take twice their size. To look at them is cheap, a mark for each block:
-// some 0.2 ms of processor time for a megabyte. So the heap may grow by 32 MB or an
-// eighth, whichever is more: to write a megabyte of new blocks then costs 1 to 2 ms of
-// collection at worst, which is some 50 ns for each element that is inserted, and
-// nothing where blocks are changed in place. When the heap is quiet and a noticeable part
+// some 0.2 ms of processor time for a megabyte. So the heap may grow by two fifths of
+// what is alive, but as it gets larger by no more than 32 MB or an eighth, whichever is
+// more: to write a megabyte of new blocks then costs 0.5 to 2 ms of collection, which is
+// some 50 ns at most for each element that is inserted, and nothing where blocks are
+// changed in place. When the heap is quiet and a noticeable part
 // of it is garbage, it is collected and the memory given back, since nothing else would
 // do that for minutes.
 
 const (
-	// heapRoom is how much the heap may grow before it is collected, at least.
+	// heapRoom is how much a large heap may grow before it is collected, at least.
 	heapRoom = 32 << 20
-	// leastPercent is the lowest GOGC, for heaps of any size.
+	// mostPercent and leastPercent are the bounds of GOGC, for heaps of any size.
+	mostPercent  = 40
 	leastPercent = 12
 	// heapTick is how often the keeper looks.
 	heapTick = 500 * time.Millisecond
@@ -32,15 +34,12 @@ const (
 	// quietBytes is how much little is, in a tick.
 	quietBytes = 256 << 10
 	// heapSlack is how much may be left that is not alive, beside a sixteenth of what is.
-	heapSlack = 8 << 20
+	heapSlack = 3 << 20
 )
 
 // gcPercent is GOGC for a heap of which so many bytes are alive.
 func gcPercent(live uint64) int {
-	if live <= heapRoom {
-		return 100
-	}
-	return max(int(100*heapRoom/live), leastPercent)
+	return max(min(int(100*heapRoom/max(live, 1)), mostPercent), leastPercent)
 }
 
 // heapState is what the runtime tells of the heap, in bytes.
@@ -106,18 +105,17 @@ func abs(n int) int { return max(n, -n) }
 func keepHeap(ctx context.Context, objects func() int64) {
 	tick := time.NewTicker(heapTick)
 	defer tick.Stop()
-	for k := newHeapKeeper(); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for k := newHeapKeeper(); ctx.Err() == nil; {
 		percent, trim := k.look(heapNow(objects()))
 		if percent != 0 {
 			debug.SetGCPercent(percent)
 		}
 		if trim {
 			debug.FreeOSMemory()
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
 		}
 	}
 }
