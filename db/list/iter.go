@@ -56,6 +56,43 @@ func (it *Iter) Next() bool {
 // Entry returns the element at hand, which is valid as long as the list.
 func (it *Iter) Entry() listpack.Entry { return it.e }
 
+// Find returns the index of the first element that is s, -1 if there is none.
+func (l *List) Find(s []byte) int {
+	var v listpack.Value
+	v.Set(s)
+	if l.o == nil {
+		if l.p == nil {
+			return -1
+		}
+		return indexOf(l.p, listpack.Header, &v)
+	}
+	if l.o.n == 0 {
+		return -1
+	}
+	var w way
+	before := 0
+	for b, _ := w.begin(l.o, 0); b != nil; b = w.next() {
+		if i := indexOf(b.buf[:b.end], int(b.start), &v); i >= 0 {
+			return before + i
+		}
+		before += int(b.n)
+	}
+	return -1
+}
+
+// indexOf returns how many entries stand between offset at of p and the first
+// that is v, -1 if there is none.
+func indexOf(p []byte, at int, v *listpack.Value) (n int) {
+	found := listpack.Find(p, at, v, 0)
+	if found < 0 {
+		return -1
+	}
+	for ; at < found; n++ {
+		at = listpack.Next(p, at)
+	}
+	return n
+}
+
 // Reverse walks backwards over the elements of a list that does not change
 // meanwhile. It is large: it lives where it is declared, and From sets it.
 type Reverse struct {

@@ -174,6 +174,10 @@ func TestModel(t *testing.T) {
 					t.Fatalf("seed %d, step %d: the list differs: %v", seed, i, err)
 				}
 				checkMeta(t, tx, key, want)
+				s := element(r)
+				if got := l.Find([]byte(s)); got != slices.Index(want, s) {
+					t.Fatalf("seed %d, step %d: %.20q found at %d, want %d", seed, i, s, got, slices.Index(want, s))
+				}
 			})
 			switch {
 			case snap == nil && r.IntN(40) == 0:

@@ -59,7 +59,7 @@ func linsert(c *command.Call, tx db.Txn) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	i := find(&l, pivot)
+	i := l.Find(pivot)
 	if i < 0 {
 		c.Reply.Int(-1)
 		return nil

@@ -163,6 +163,12 @@ func readLPos(a *command.Args) lposOptions {
 
 // search appends the indexes of the matches to found.
 func (o *lposOptions) search(l *list.List, value []byte, found []int) []int {
+	if !o.last && o.skip == 0 && o.count == 1 && o.maxLen == 0 {
+		if i := l.Find(value); i >= 0 {
+			found = append(found, i)
+		}
+		return found
+	}
 	var v listpack.Value
 	v.Set(value)
 	n := l.Len()
@@ -203,18 +209,4 @@ func (o *lposOptions) search(l *list.List, value []byte, found []int) []int {
 		}
 	}
 	return found
-}
-
-// find returns the index of the first element that is value, -1 if there is
-// none.
-func find(l *list.List, value []byte) int {
-	var v listpack.Value
-	v.Set(value)
-	it := l.Iter(0)
-	for i := 0; it.Next(); i++ {
-		if v.Equal(it.Entry()) {
-			return i
-		}
-	}
-	return -1
 }
