@@ -16,36 +16,54 @@ func (h *Hash) Set(field, value []byte) (created bool, err error) {
 
 // Update is Set that leaves the deadline of the field as it is.
 func (h *Hash) Update(field, value []byte) (created bool, err error) {
+	l := h.tx.Limits()
 	if h.obj == nil {
-		l := h.tx.Limits()
-		if fits(l, field, value) {
-			created, done, err := h.setPacked(l, field, value)
-			if done || err != nil {
-				return created, err
-			}
+		created, done, err := h.setPacked(l, field, value)
+		if done || err != nil {
+			return created, err
 		}
-		if err = h.unpack(fits(l, field, value)); err != nil {
+		if err = h.unpack(); err != nil {
 			return false, err
 		}
 	}
-	return h.obj.set(h.tx.Limits(), field, value), nil
+	return h.obj.set(l, field, value), nil
+}
+
+// looseFields and looseBytes are up to which size a hash stays packed that Redis would
+// not keep as a listpack: a table would take more memory, and little less time.
+const (
+	looseFields = 128
+	looseBytes  = 2 << 10
+)
+
+// mayPack reports whether a hash of so many fields and bytes may be packed, with a
+// field and a value among them.
+func (h *Hash) mayPack(l *db.Limits, field, value []byte, count, size int) bool {
+	if !h.loose && fits(l, field, value) && int64(count) <= l.HashEntries {
+		return size <= db.PackedMax
+	}
+	h.loose = h.loose || size <= looseBytes && count <= looseFields
+	return size <= looseBytes && count <= looseFields
 }
 
 // setPacked is Update of a packed hash; done is false when it may not stay one.
 func (h *Hash) setPacked(l *db.Limits, field, value []byte) (created, done bool, err error) {
+	if len(field)+len(value) > db.PackedMax {
+		return false, false, nil
+	}
 	var f, v listpack.Value
 	f.Set(field)
 	v.Set(value)
-	at := h.find(&f)
+	at, count := h.find(&f), h.Len()
 	if at >= 0 {
 		at = listpack.Next(h.packed, at)
 		old := listpack.At(h.packed, at)
-		if v.Equal(old) {
-			return false, true, nil
-		}
-		n := v.Size()
-		if len(h.packed)-len(old)+n > db.PackedMax {
+		n, was := v.Size(), h.loose
+		if !h.mayPack(l, field, value, count, len(h.packed)-len(old)+n) {
 			return false, false, nil
+		}
+		if v.Equal(old) && h.loose == was {
+			return false, true, nil
 		}
 		if err = h.splice(at, len(old), n); err == nil {
 			v.Put(h.packed[at:])
@@ -53,9 +71,10 @@ func (h *Hash) setPacked(l *db.Limits, field, value []byte) (created, done bool,
 		return false, true, err
 	}
 	at = max(len(h.packed), listpack.Header)
-	n, count := f.Size(), h.Len()+1
+	n := f.Size()
 	m := n + v.Size()
-	if int64(count) > l.HashEntries || at+m > db.PackedMax {
+	count++
+	if !h.mayPack(l, field, value, count, at+m) {
 		return false, false, nil
 	}
 	if err = h.splice(len(h.packed), 0, at+m-len(h.packed)); err != nil {
@@ -68,7 +87,11 @@ func (h *Hash) setPacked(l *db.Limits, field, value []byte) (created, done bool,
 }
 
 func (h *Hash) splice(at, del, ins int) error {
-	p, err := h.tx.Splice(h.key, db.TypeHash, db.Listpack, at, del, ins)
+	packing := db.Listpack
+	if h.loose {
+		packing = db.Loose
+	}
+	p, err := h.tx.Splice(h.key, db.TypeHash, packing, at, del, ins)
 	if err == nil {
 		h.packed = p
 	}
@@ -96,17 +119,18 @@ func (h *Hash) SetAll(pairs [][]byte) (created int, err error) {
 // build makes a new packed hash of pairs with one splice; false if it cannot be
 // packed or a field repeats.
 func (h *Hash) build(l *db.Limits, pairs [][]byte) bool {
-	if int64(len(pairs)/2) > l.HashEntries {
-		return false
-	}
-	size := listpack.Header
-	for i := 0; i < len(pairs); i += 2 {
-		if !fits(l, pairs[i], pairs[i+1]) {
-			return false
-		}
+	size, ok := listpack.Header, true
+	for i := 0; i < len(pairs) && size <= db.PackedMax; i += 2 {
+		ok = ok && fits(l, pairs[i], pairs[i+1])
 		size += listpack.Size(pairs[i]) + listpack.Size(pairs[i+1])
 	}
-	if size > db.PackedMax || repeats(pairs) || h.splice(0, 0, size) != nil {
+	ok = ok && int64(len(pairs)/2) <= l.HashEntries
+	if size > db.PackedMax || !ok && (size > looseBytes || len(pairs)/2 > looseFields) || repeats(pairs) {
+		return false
+	}
+	h.loose = !ok
+	if h.splice(0, 0, size) != nil {
+		h.loose = false
 		return false
 	}
 	at := listpack.Header
@@ -135,8 +159,8 @@ func repeats(pairs [][]byte) bool {
 }
 
 // unpack makes an Object of a packed hash, or an empty one where there is none.
-func (h *Hash) unpack(small bool) error {
-	o := unpack(h.packed, small)
+func (h *Hash) unpack() error {
+	o := unpack(h.packed, !h.loose)
 	if err := h.tx.PutObject(h.key, db.TypeHash, o, db.KeepExpiry); err != nil {
 		return err
 	}
@@ -168,7 +192,7 @@ func (h *Hash) Delete(field []byte) bool {
 // SetDeadline lets a field that is there expire at an instant.
 func (h *Hash) SetDeadline(field []byte, at db.Millis) error {
 	if h.obj == nil {
-		if err := h.unpack(true); err != nil {
+		if err := h.unpack(); err != nil {
 			return err
 		}
 	}

@@ -4,11 +4,13 @@
 // A small hash is packed in the record of its key: pairs of entries of package
 // listpack, in the order in which fields came. A lookup reads through them, which
 // for some dozens of fields takes as long as computing a hash and following a
-// pointer. It becomes an Object, a members.Table, when Redis would make a hash
-// table of it (hash-max-listpack-entries, hash-max-listpack-value), when it would
-// not fit into a record, and when a field gets a deadline. In the latter two cases
-// OBJECT ENCODING goes on to say what Redis would: it is asked of clients' tests,
-// and has nothing to do with how things are kept. No hash goes back.
+// pointer. It becomes an Object, a members.Table, when it grows beyond the limits at
+// which Redis would make a hash table of it (hash-max-listpack-entries,
+// hash-max-listpack-value), when it would not fit into a record, and when a field gets
+// a deadline. If Redis would make a table of what is small, a few fields with values of
+// 100 bytes, it stays packed: a table costs some hundred bytes. In all cases OBJECT
+// ENCODING says what Redis would: it is asked of clients' tests, and has nothing to do
+// with how things are kept. No hash goes back.
 //
 // Rejected: deadlines within the packed form, as Redis 7.4 has them: each read
 // would have to step over them, and fields that expire are few and go soon.
@@ -30,6 +32,7 @@ type Hash struct {
 	key    []byte
 	now    db.Millis
 	packed []byte // pairs, if obj is nil; nil: no key
+	loose  bool   // they are packed, but Redis would make a hash table of them
 	obj    *Object
 	field  listpack.Scratch
 	value  listpack.Scratch
@@ -51,7 +54,7 @@ func Of(c db.Coll, now db.Millis) (h Hash) {
 
 // open fills a new handle.
 func (h *Hash) open(c *db.Coll, now db.Millis) {
-	h.now, h.packed = now, c.Packed
+	h.now, h.packed, h.loose = now, c.Packed, c.Packing == db.Loose
 	if c.Object != nil {
 		h.obj = c.Object.(*Object)
 	}

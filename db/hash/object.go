@@ -189,7 +189,7 @@ type Frozen struct {
 // Freeze returns the hash as it is now, in constant time.
 func (h *Hash) Freeze() Frozen {
 	if h.obj == nil {
-		return Frozen{unpack(h.packed, true), h.now}
+		return Frozen{unpack(h.packed, !h.loose), h.now}
 	}
 	return Frozen{h.obj.Clone().(*Object), h.now}
 }
