@@ -11,7 +11,7 @@ import (
 // the list they come from is changed.
 func TestClonesInParallel(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 4))
-	m := &model{t: t, o: newObject(nil)}
+	m := &model{t: t, o: newObject(nil, false)}
 	var wg sync.WaitGroup
 	for i := range 1500 {
 		m.step(r, i%500 < 400)
@@ -40,7 +40,7 @@ func FuzzObject(f *testing.F) {
 	f.Add(uint64(2), []byte("grow grow grow cut cut"))
 	f.Fuzz(func(t *testing.T, seed uint64, ops []byte) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		m := &model{t: t, o: newObject(nil)}
+		m := &model{t: t, o: newObject(nil, false)}
 		var before *Object
 		var want []string
 		for _, op := range ops {

@@ -132,7 +132,7 @@ func (l *List) Push(front bool, values ...[]byte) error {
 	if !l.grow(size, raw, len(values)) {
 		return l.pushPacked(front, values, size)
 	}
-	fresh := l.unpack()
+	fresh := l.unpack(front)
 	var v listpack.Value
 	for _, s := range values {
 		v.Set(s)
@@ -152,7 +152,7 @@ func (l *List) PushEntry(front bool, e listpack.Entry) error {
 func (l *List) pushOne(front bool, v *listpack.Value, raw int) error {
 	size := v.Size()
 	if l.grow(size, raw, 1) {
-		fresh := l.unpack()
+		fresh := l.unpack(front)
 		l.o.push(front, v)
 		return l.keep(fresh)
 	}
@@ -211,13 +211,13 @@ func (l *List) splice(at, del, ins, count int) error {
 	return nil
 }
 
-// unpack makes an Object of a small list, not yet put under its key; fresh
-// reports that there was something to make.
-func (l *List) unpack() (fresh bool) {
+// unpack makes an Object of a small list, not yet put under its key, with room at
+// the front or the end; fresh reports that there was something to make.
+func (l *List) unpack(front bool) (fresh bool) {
 	if l.o != nil {
 		return false
 	}
-	l.o = newObject(l.p)
+	l.o = newObject(l.p, front)
 	l.p = nil
 	return true
 }
@@ -245,7 +245,7 @@ func (l *List) Set(i int, s []byte) error {
 			}
 			return err
 		}
-		fresh := l.unpack()
+		fresh := l.unpack(false)
 		l.o.set(i, &v)
 		if err := l.keep(fresh); err != nil {
 			return err
@@ -270,7 +270,7 @@ func (l *List) Insert(i int, s []byte) error {
 		}
 		return err
 	}
-	fresh := l.unpack()
+	fresh := l.unpack(false)
 	l.o.insert(i, &v)
 	return l.keep(fresh)
 }

@@ -49,8 +49,9 @@ type Object struct {
 // objectSelf is the size of an Object.
 const objectSelf = 384
 
-// newObject makes an Object of a packed list, which may be nil.
-func newObject(p []byte) *Object {
+// newObject makes an Object of a packed list, which may be nil, with room at the
+// front or the end.
+func newObject(p []byte, front bool) *Object {
 	o := &Object{owner: new(owner)}
 	if p == nil {
 		o.head = newBlock(o.owner, 2*packedBytes)
@@ -59,6 +60,9 @@ func newObject(p []byte) *Object {
 	}
 	o.head = copyBlock(o.owner, p[listpack.Header:], listpack.Count(p), packedBytes)
 	o.n, o.bytes, o.redis = int(o.head.n), o.head.size(), redisBytes(p)
+	if front {
+		o.head.move(o.head.buf, true)
+	}
 	o.mem = o.head.mem()
 	return o
 }

@@ -146,7 +146,7 @@ func (m *model) verify() {
 func TestModel(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		m := &model{t: t, o: newObject(nil)}
+		m := &model{t: t, o: newObject(nil, false)}
 		m.o.quick = seed%2 == 0
 		type frozen struct {
 			o    *Object
@@ -183,7 +183,7 @@ func TestModel(t *testing.T) {
 // TestDeep makes a tree of several levels and takes it apart from all sides.
 func TestDeep(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	m := &model{t: t, o: newObject(nil)}
+	m := &model{t: t, o: newObject(nil, false)}
 	pad := strings.Repeat("\xfe", 1300)
 	for i := range 15000 {
 		s := pad + strconv.Itoa(i)
@@ -223,7 +223,7 @@ func TestDeep(t *testing.T) {
 func TestQueue(t *testing.T) {
 	for _, depth := range []int{1, 100, 300, 5000} {
 		for way := range 4 {
-			m := &model{t: t, o: newObject(nil)}
+			m := &model{t: t, o: newObject(nil, false)}
 			front, back := way&1 == 0, way&2 == 0
 			for i := range 4 * depth {
 				s := "job:" + strconv.Itoa(i)
