@@ -43,13 +43,30 @@ func (v *Value) SetEntry(e Entry) {
 	v.tail = append([]byte(nil), plain...)
 }
 
+// SetShort is Set of a string of up to 31 bytes, to which v does not refer afterwards.
+func (v *Value) SetShort(s []byte) {
+	if n, ok := Number(s); ok {
+		v.SetInt(n)
+	} else if !v.setTight(s) {
+		v.tail = nil
+		v.head[0] = byte(codeRaw + len(s))
+		v.n = 1 + copy(v.head[1:1+maxRaw], s)
+	}
+}
+
 // setString is Set of a string that is no integer.
 func (v *Value) setString(s []byte) {
+	if !v.setTight(s) {
+		v.setRaw(s)
+	}
+}
+
+// setTight is setString where less than 8 bits a character will do; it reports whether.
+func (v *Value) setTight(s []byte) bool {
 	v.tail = nil
 	n := len(s)
 	if n < minSix || n > maxTight {
-		v.setRaw(s)
-		return
+		return false
 	}
 	not := byte(0)
 	for _, c := range s {
@@ -63,8 +80,9 @@ func (v *Value) setString(s []byte) {
 	case not&notASCII == 0 && n >= minSeven:
 		v.packSeven(s)
 	default:
-		v.setRaw(s)
+		return false
 	}
+	return true
 }
 
 // SetInt makes v the value of n, the same as that of its decimal spelling.

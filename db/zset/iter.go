@@ -99,6 +99,10 @@ func (it *Iter) Member() []byte {
 	return it.x.member.Bytes(&it.buf)
 }
 
+// Kept returns a member of a large set that is longer than tree.MaxInline: those are never
+// changed, so it may be kept.
+func (it *Iter) Kept() []byte { return it.c.Member() }
+
 // Score returns the score.
 func (it *Iter) Score() float64 {
 	if it.p == nil {

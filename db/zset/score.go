@@ -38,7 +38,7 @@ func setScore(v *listpack.Value, text *scoreText, s float64) {
 		return
 	}
 	if n := fraction(text, s); n > 0 {
-		v.Set(text[:n])
+		v.SetShort(text[:n])
 		return
 	}
 	at := 0
@@ -50,7 +50,7 @@ func setScore(v *listpack.Value, text *scoreText, s float64) {
 	for text[n-1] == 0 {
 		n--
 	}
-	v.Set(text[:n])
+	v.SetShort(text[:n])
 }
 
 // fraction spells s as a decimal fraction if that is exact and short; it returns the

@@ -2,6 +2,7 @@ package zset
 
 import (
 	"math"
+	"slices"
 
 	"heddle/db"
 	"heddle/db/listpack"
@@ -62,7 +63,7 @@ func (z *ZSet) putPacked(score float64) (done bool, err error) {
 	case z.found:
 		return true, z.repack(score, &s)
 	case z.p == nil:
-		p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, 0, 0, listpack.Header+ins)
+		p, err := z.splice(0, 0, listpack.Header+ins)
 		if err != nil {
 			return false, err
 		}
@@ -71,7 +72,7 @@ func (z *ZSet) putPacked(score float64) (done bool, err error) {
 		return true, nil
 	}
 	at := place(z.p, score, z.member)
-	p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, at, 0, ins)
+	p, err := z.splice(at, 0, ins)
 	if err != nil {
 		return false, err
 	}
@@ -97,7 +98,7 @@ func (z *ZSet) repack(score float64, s *listpack.Value) error {
 		to = max(to, x.next())
 	}
 	at := z.at
-	p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, at, del, ins)
+	p, err := z.splice(at, del, ins)
 	if err != nil {
 		return err
 	}
@@ -115,6 +116,42 @@ func (z *ZSet) repack(score float64, s *listpack.Value) error {
 	return nil
 }
 
+// Batch makes the changes to come gather in room, 8 KB at best, as long as the set is packed,
+// until Flush: many members are added with one change of the key, and without leaving
+// blocks of every size behind.
+func (z *ZSet) Batch(room []byte) {
+	if z.o != nil {
+		return
+	}
+	z.batch = true
+	if z.room = append(room[:0], z.p...); z.p != nil {
+		z.p = z.room
+	}
+}
+
+// Flush ends Batch. ErrOutOfMemory changes nothing.
+func (z *ZSet) Flush() error {
+	if !z.batch || !z.changed {
+		return nil
+	}
+	z.batch = false
+	return z.tx.PutPacked(z.key, db.TypeZSet, db.Listpack, z.p, db.KeepExpiry)
+}
+
+// splice is Txn.Splice of the packed set, or the same in the room of a batch.
+func (z *ZSet) splice(at, del, ins int) ([]byte, error) {
+	if !z.batch {
+		return z.tx.Splice(z.key, db.TypeZSet, db.Listpack, at, del, ins)
+	}
+	z.changed = true
+	old := len(z.p)
+	n := old - del + ins
+	p := slices.Grow(z.room[:old], max(n-old, 0))[:max(n, old)]
+	copy(p[at+ins:n], p[at+del:old])
+	z.room = p
+	return p[:n], nil
+}
+
 // unpack makes an Object of what is packed, or absent.
 func (z *ZSet) unpack(asList bool) error {
 	o := NewObject()
@@ -126,7 +163,7 @@ func (z *ZSet) unpack(asList bool) error {
 	if err := z.tx.PutObject(z.key, db.TypeZSet, o, db.KeepExpiry); err != nil {
 		return err
 	}
-	z.o, z.p = o, nil
+	z.o, z.p, z.batch = o, nil, false
 	return nil
 }
 
@@ -151,7 +188,7 @@ func (z *ZSet) Drop() error {
 
 // cut removes n pairs, which stand from one offset to another.
 func (z *ZSet) cut(from, to, n int) error {
-	p, err := z.tx.Splice(z.key, db.TypeZSet, db.Listpack, from, to-from, 0)
+	p, err := z.splice(from, to-from, 0)
 	if err != nil {
 		return err
 	}
@@ -176,9 +213,11 @@ func (z *ZSet) DropRange(from, to int, fn func(member []byte, score float64)) er
 		})
 		return nil
 	}
-	var it Iter
-	for it.Start(z, from, to, false); fn != nil && it.Next(); {
-		fn(it.Member(), it.Score())
+	if fn != nil {
+		z.Each(from, to, false, func(member []byte, score float64) bool {
+			fn(member, score)
+			return true
+		})
 	}
 	at := offsetOf(z.p, from)
 	return z.cut(at, listpack.Skip(z.p, at, 2*(to-from)), to-from)

@@ -42,6 +42,10 @@ type ZSet struct {
 	at     int // where it stands, if packed
 	old    float64
 	value  listpack.Value
+
+	batch   bool // what is packed is in room for now
+	changed bool // and differs from what is in the record
+	room    []byte
 }
 
 // Read returns the sorted set at key. It counts as an access, and as a hit or miss.
@@ -87,11 +91,7 @@ func Write(tx db.Txn, key []byte) (ZSet, error) {
 	case c.Packing != db.NotPacked:
 		return ZSet{tx: tx, key: key, p: c.Packed}, nil
 	}
-	o := c.Object.(*Object)
-	if o.due(tx.Now()) {
-		o.ExpireDue(tx.Now(), math.MaxInt, nil)
-	}
-	return ZSet{tx: tx, key: key, o: o}, nil
+	return ZSet{tx: tx, key: key, o: c.Object.(*Object)}, nil
 }
 
 // Len returns the number of members.

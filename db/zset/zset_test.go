@@ -139,6 +139,26 @@ func (r *rig) put() {
 	r.m[string(member)] = score
 }
 
+// putMany puts and drops some in a batch.
+func (r *rig) putMany() {
+	r.do(true, func(z *ZSet) {
+		z.Batch(make([]byte, r.rng.IntN(20)))
+		for range r.rng.IntN(12) {
+			member := r.member()
+			_, found := z.Find(member)
+			if found && r.rng.IntN(4) == 0 {
+				r.must(z.Drop())
+				delete(r.m, string(member))
+				continue
+			}
+			score := r.score()
+			r.must(z.Put(score))
+			r.m[string(member)] = score
+		}
+		r.must(z.Flush())
+	})
+}
+
 func (r *rig) drop() {
 	r.do(true, func(z *ZSet) {
 		member := r.member()
@@ -260,8 +280,10 @@ func TestAgainstModel(t *testing.T) {
 			var then map[string]float64
 			for step := range 6000 {
 				switch n := r.rng.IntN(100); {
-				case n < 60:
+				case n < 50:
 					r.put()
+				case n < 52:
+					r.putMany()
 				case n < 92 || step%3000 < 1000:
 					r.drop()
 				case n < 97:

@@ -103,6 +103,9 @@ func (s Scores) Set(i int, score float64) {
 
 func (s Scores) at(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(s[8*i:])) }
 
+// batchFrom is how many members are added to a packed set as a batch.
+const batchFrom = 3
+
 // Add is ZADD when the arguments are read: it adds members, of which one stands at every
 // step-th place of args, and answers.
 func (o *AddOptions) Add(c *command.Call, tx db.Txn, key []byte, scores Scores, args [][]byte, step int) error {
@@ -110,9 +113,16 @@ func (o *AddOptions) Add(c *command.Call, tx db.Txn, key []byte, scores Scores, 
 	if err != nil {
 		return err
 	}
+	n := len(scores) / 8
+	if n >= batchFrom {
+		z.Batch(c.Room(db.PackedMax))
+	}
 	var sum addSum
-	for i := 0; i < len(scores)/8 && err == nil; i++ {
+	for i := 0; i < n && err == nil; i++ {
 		err = o.apply(&z, args[i*step], scores.at(i), &sum)
+	}
+	if failed := z.Flush(); failed != nil {
+		return failed
 	}
 	if n := sum.added + sum.updated; n > 0 {
 		event := "zadd"

@@ -104,7 +104,7 @@ func zpop(c *command.Call, tx db.Txn, e end) error {
 		if many {
 			c.Reply.Pair()
 		}
-		replyMember(c.Reply, &z, it.Member())
+		replyMember(c.Reply, &z, &it)
 		c.Reply.Double(it.Score())
 	}
 	if err := dropRange(tx, key, &z, from, to, e.event()); err != nil {
@@ -134,7 +134,7 @@ func bzpop(c *command.Call, tx db.Txn, e end) error {
 	c.Reply.Bulk(key)
 	var it zset.Iter
 	for it.Start(&z, from, to, false); it.Next(); {
-		replyMember(c.Reply, &z, it.Member())
+		replyMember(c.Reply, &z, &it)
 		c.Reply.Double(it.Score())
 	}
 	if err := dropRange(tx, key, &z, from, to, e.event()); err != nil {
@@ -252,7 +252,7 @@ func (m *multi) pop(c *command.Call, tx db.Txn) (bool, error) {
 	var it zset.Iter
 	for it.Start(&z, from, to, m.end == highest); it.Next(); {
 		c.Reply.Array(2)
-		replyMember(c.Reply, &z, it.Member())
+		replyMember(c.Reply, &z, &it)
 		c.Reply.Double(it.Score())
 	}
 	if err := dropRange(tx, key, &z, from, to, m.end.event()); err != nil {

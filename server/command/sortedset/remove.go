@@ -50,7 +50,12 @@ func zremrangebyrank(c *command.Call, tx db.Txn) error {
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
-	return removeRange(c, tx, key, "zremrangebyrank", func(z *zset.ZSet) (int, int) { return ranks(start, stop, z.Len()) })
+	z, err := zset.Write(tx, key)
+	if err != nil {
+		return err
+	}
+	from, to := ranks(start, stop, z.Len())
+	return removeRange(c, tx, key, &z, from, to)
 }
 
 func zremrangebyscore(c *command.Call, tx db.Txn) error {
@@ -59,7 +64,12 @@ func zremrangebyscore(c *command.Call, tx db.Txn) error {
 	if err != nil {
 		return err
 	}
-	return removeRange(c, tx, key, "zremrangebyscore", func(z *zset.ZSet) (int, int) { return z.ByScore(r) })
+	z, err := zset.Write(tx, key)
+	if err != nil {
+		return err
+	}
+	from, to := z.ByScore(r)
+	return removeRange(c, tx, key, &z, from, to)
 }
 
 func zremrangebylex(c *command.Call, tx db.Txn) error {
@@ -68,17 +78,18 @@ func zremrangebylex(c *command.Call, tx db.Txn) error {
 	if err != nil {
 		return err
 	}
-	return removeRange(c, tx, key, "zremrangebylex", func(z *zset.ZSet) (int, int) { return z.ByLex(r, false) })
-}
-
-// removeRange removes the members between two ranks and answers how many those were.
-func removeRange(c *command.Call, tx db.Txn, key []byte, event string, find func(*zset.ZSet) (from, to int)) error {
 	z, err := zset.Write(tx, key)
 	if err != nil {
 		return err
 	}
-	from, to := find(&z)
-	if err := dropRange(tx, key, &z, from, to, event); err != nil {
+	from, to := z.ByLex(r, false)
+	return removeRange(c, tx, key, &z, from, to)
+}
+
+// removeRange removes the members between two ranks and answers how many those were.
+// The event has the name of the command.
+func removeRange(c *command.Call, tx db.Txn, key []byte, z *zset.ZSet, from, to int) error {
+	if err := dropRange(tx, key, z, from, to, c.Spec.Name); err != nil {
 		return err
 	}
 	c.Reply.Int(int64(to - from))

@@ -24,7 +24,7 @@ func replyElement(w *resp.Writer, z *zset.ZSet, it *zset.Iter, scores bool) {
 	if scores {
 		w.Pair()
 	}
-	replyMember(w, z, it.Member())
+	replyMember(w, z, it)
 	if scores {
 		w.Double(it.Score())
 	}

@@ -47,10 +47,11 @@ const (
 // large sets that are this long are never changed.
 const aloneFrom = 16 << 10
 
-// replyMember writes a member of z.
-func replyMember(w *resp.Writer, z *zset.ZSet, member []byte) {
+// replyMember writes the member of z at which an iterator stands.
+func replyMember(w *resp.Writer, z *zset.ZSet, it *zset.Iter) {
+	member := it.Member()
 	if len(member) >= aloneFrom && z.Large() != nil {
-		w.BulkExternal(member, nil)
+		w.BulkExternal(it.Kept(), nil)
 		return
 	}
 	w.Bulk(member)
