@@ -155,12 +155,6 @@ func (t *Tx) EditCollection(key []byte, typ Type) (c Coll, found bool, err error
 	return c, true, nil
 }
 
-// EditObject returns the large collection at key for change.
-func (t *Tx) EditObject(key []byte, typ Type) (Object, error) {
-	c, _, err := t.EditCollection(key, typ)
-	return c.Object, err
-}
-
 // collection writes the value at t.cur to c; false if it has another type.
 func (t *Tx) collection(c *Coll, typ Type) bool {
 	r := &t.cur.rec

@@ -181,8 +181,6 @@ type Txn interface {
 	PutPacked(key []byte, t Type, p Packing, b []byte, e Expiry) error
 	// PutObject stores a large collection under key, replacing what is there.
 	PutObject(key []byte, t Type, o Object, e Expiry) error
-	// EditObject is EditCollection of a large collection, nil if the key is absent.
-	EditObject(key []byte, t Type) (Object, error)
 
 	// Delete removes the key and reports whether it was there. It panics with
 	// ErrOutOfMemory when that takes memory, because of a snapshot, and there is none.

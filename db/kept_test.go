@@ -68,7 +68,7 @@ func TestKeptComesBack(t *testing.T) {
 			case 5:
 				tx.PutObject(k, TypeSet, &toy{items: []string{string(k), "item"}}, NoExpiry)
 			case 6:
-				tx.EditObject(k, TypeSet)
+				tx.EditCollection(k, TypeSet)
 			case 7:
 				tx.Delete(k)
 			}

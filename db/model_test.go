@@ -295,16 +295,16 @@ func (mt *modelTest) putObject(tx *Tx, db int) {
 func (mt *modelTest) editObject(tx *Tx, db int) {
 	k, add := mt.key(), rapid.Bool().Draw(mt.t, "add")
 	v, has := mt.m.get(db, k)
-	o, err := tx.EditObject([]byte(k), TypeList)
+	c, _, err := tx.EditCollection([]byte(k), TypeList)
 	if has && v.typ != TypeList {
 		mt.equal("editObject", err, ErrWrongType)
 		return
 	}
-	mt.equal("editObject", o != nil, has)
+	mt.equal("editObject", c.Object != nil, has)
 	if !has {
 		return
 	}
-	l := o.(*toy)
+	l := c.Object.(*toy)
 	mt.equal("object", strings.Join(l.items, ","), v.val)
 	if add {
 		l.items = append(l.items, "b")

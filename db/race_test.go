@@ -258,8 +258,9 @@ func chaos(tx *Tx, rnd *rand.Rand, a, b []byte) {
 	case 5:
 		tx.PutObject(a, TypeList, &toy{[]string{"x"}}, e)
 	case 6:
-		if o, err := tx.EditObject(a, TypeList); o != nil && err == nil {
-			o.(*toy).items = append(o.(*toy).items, "y")[rnd.IntN(2):]
+		if c, found, err := tx.EditCollection(a, TypeList); found && err == nil {
+			o := c.Object.(*toy)
+			o.items = append(o.items, "y")[rnd.IntN(2):]
 		}
 	case 7:
 		tx.SetString(a, make([]byte, BigMin+rnd.IntN(BigMin)), e)
