@@ -8,7 +8,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,18 +31,35 @@ var (
 	race   = flag.Bool("server-race", false, "run a server with the race detector")
 )
 
-// start builds and runs a server whose invariants are checked.
+// build builds a server whose invariants are checked, once for all tests.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "stress")
+	if err != nil || !*race {
+		if err == nil {
+			dir, err = difftest.BuildChecked(dir)
+		}
+		return dir, err
+	}
+	binary := filepath.Join(dir, "heddle-race")
+	out, err := exec.Command("go", "build", "-race", "-tags", "invariants", "-o", binary, "heddle/cmd/heddle-server").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return binary, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if binary, err := build(); err == nil {
+		os.RemoveAll(filepath.Dir(binary))
+	}
+	os.Exit(code)
+}
+
+// start runs a server.
 func start(t *testing.T, args ...string) *difftest.Server {
 	t.Helper()
-	dir := t.TempDir()
-	binary, err := difftest.BuildChecked(dir)
-	if *race {
-		binary = dir + "/heddle-race"
-		var out []byte
-		if out, err = exec.Command("go", "build", "-race", "-tags", "invariants", "-o", binary, "heddle/cmd/heddle-server").CombinedOutput(); err != nil {
-			t.Fatalf("%s", out)
-		}
-	}
+	binary, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
