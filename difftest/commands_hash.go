@@ -18,14 +18,13 @@ const hashGroup = `
 6 HVALS ( <hashkey> | <key> ) @unordered
 24 HINCRBY ( <hashkey> | <key> ) <field> <int>
 20 HINCRBYFLOAT ( <hashkey> | <key> ) <field> <float>
-5 HRANDFIELD ( <hashkey> | <key> ) @shape
-8 HRANDFIELD ( <hashkey> | <key> ) <few> [ WITHVALUES ] @length @fixed
-3 HRANDFIELD ( <hashkey> | <key> ) ( 1000000 | 4611686018427387903 ) @unordered @fixed
-3 HRANDFIELD ( <hashkey> | <key> ) ( 1000000 | 4611686018427387903 ) WITHVALUES @length @fixed
+5 HRANDFIELD ( <hashkey> | <key> ) @drawn
+8 HRANDFIELD ( <hashkey> | <key> ) <few> [ WITHVALUES ] @drawn @fixed
+3 HRANDFIELD ( <hashkey> | <key> ) ( 1000000 | 4611686018427387903 ) [ WITHVALUES ] @drawn @fixed
 3 HRANDFIELD <hashkey> ( abc | -9223372036854775808 | 9223372036854775808 ) [ WITHVALUES ] @fixed
 2 HRANDFIELD <hashkey> ( 4611686018427387904 | -4611686018427387904 ) WITHVALUES @fixed
 2 HRANDFIELD <hashkey> ( 3 | -3 ) ( <word> | WITHVALUES <word> ) @fixed
-8 HSCAN ( <hashkey> | <key> ) 0 COUNT 1000000 [ MATCH ( * | f:* | ? | *[1-5] ) ] @scanned
+8 HSCAN ( <hashkey> | <key> ) 0 COUNT 1000000 [ MATCH ( * | f:* | ? | *[1-5] ) ] @scanned @fixed
 3 HSCAN ( <hashkey> | <key> ) ( 0 | <int> ) ( MATCH | COUNT | <small> | <word> )+ @shape
 6 OBJECT ENCODING <hashkey>
 4 DEL <hashkey>
