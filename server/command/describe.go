@@ -50,7 +50,7 @@ func (s *Spec) MovableKeys() bool {
 	variable := false
 	for i := range s.Keys {
 		k := &s.Keys[i]
-		if k.Keyword != "" || k.NumKeys || k.Flags&KeyIncomplete != 0 {
+		if k.Keyword != "" || k.NumKeys || k.Unknown || k.Flags&KeyIncomplete != 0 {
 			return true
 		}
 		variable = variable || k.Flags&KeyVariableFlags != 0
@@ -64,7 +64,7 @@ func (s *Spec) MovableKeys() bool {
 func (s *Spec) LegacyRange() (first, last, step int) {
 	for i := range s.Keys {
 		k := &s.Keys[i]
-		if k.Keyword != "" || k.NumKeys {
+		if k.Keyword != "" || k.NumKeys || k.Unknown {
 			continue
 		}
 		end := k.Last

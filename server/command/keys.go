@@ -41,6 +41,7 @@ type KeySpec struct {
 	NumKeys   bool
 	NumIdx    int
 	First     int
+	Unknown   bool // keys that only code can find: nothing else but Flags and Notes is set
 	Flags     KeyFlags
 	Notes     string
 }
@@ -94,7 +95,7 @@ func FindKeys(dst []KeyRef, s *Spec, argv [][]byte) ([]KeyRef, error) {
 }
 
 func (k *KeySpec) find(dst []KeyRef, argv [][]byte) ([]KeyRef, error) {
-	if k.Flags&KeyNotKey != 0 {
+	if k.Flags&KeyNotKey != 0 || k.Unknown {
 		return dst, nil
 	}
 	begin := k.Begin

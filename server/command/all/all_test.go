@@ -86,6 +86,11 @@ func describe(s *command.Spec) info {
 
 func describeKeys(k *command.KeySpec) keySpec {
 	out := keySpec{Flags: sorted(k.Flags.Names()), Notes: k.Notes}
+	if k.Unknown {
+		out.Begin = search{"unknown", map[string]any{}}
+		out.Find = out.Begin
+		return out
+	}
 	out.Begin = search{"index", map[string]any{"index": float64(k.Begin)}}
 	if k.Keyword != "" {
 		out.Begin = search{"keyword", map[string]any{"keyword": k.Keyword, "startfrom": float64(k.StartFrom)}}

@@ -11,7 +11,7 @@ import (
 // Family returns the commands of the group, made anew by each call.
 func Family() command.Family {
 	return command.Family{Name: "generic", Specs: slices.Concat(
-		deleteSpecs(), existsSpecs(), expireSpecs(), expireMemberSpecs(), ttlSpecs(), moveSpecs(), scanSpecs(), objectSpecs(),
+		deleteSpecs(), existsSpecs(), expireSpecs(), expireMemberSpecs(), ttlSpecs(), moveSpecs(), scanSpecs(), objectSpecs(), sortSpecs(),
 	)}
 }
 

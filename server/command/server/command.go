@@ -120,6 +120,12 @@ func writeKeySpec(w *resp.Writer, k *command.KeySpec) {
 	w.BulkString("flags")
 	simpleSet(w, k.Flags.Names())
 	w.BulkString("begin_search")
+	if k.Unknown {
+		typeAndSpec(w, "unknown", 0)
+		w.BulkString("find_keys")
+		typeAndSpec(w, "unknown", 0)
+		return
+	}
 	if k.Keyword != "" {
 		typeAndSpec(w, "keyword", 2)
 		w.BulkString("keyword")

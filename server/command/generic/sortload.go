@@ -1,0 +1,196 @@
+package generic
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"heddle/db"
+	"heddle/db/hash"
+	lists "heddle/db/list"
+	"heddle/db/listpack"
+	"heddle/db/set"
+	"heddle/db/zset"
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+const errScores resp.Error = "ERR One or more scores can't be converted into double"
+
+// load copies the elements of the key, in their order, and works out which are wanted.
+func (s *sorting) load(key []byte) error {
+	switch s.v.Type(key) {
+	case db.TypeList:
+		l, err := lists.Read(s.v, key)
+		if err != nil {
+			return err
+		}
+		for it := l.Iter(0); it.Next(); {
+			s.elements = append(s.elements, it.Entry().Append(nil))
+		}
+		s.reverse()
+	case db.TypeSet:
+		members, err := set.Read(s.v, key)
+		if err != nil {
+			return err
+		}
+		if s.unsorted && s.stored {
+			// What is stored must not depend on the order of a set.
+			s.unsorted, s.alpha, s.by = false, true, nil
+		}
+		for w := members.Walk(new(listpack.Scratch)); w.Next(); {
+			s.elements = append(s.elements, bytes.Clone(w.Member()))
+		}
+	case db.TypeZSet:
+		z, err := zset.Read(s.v, key)
+		if err != nil {
+			return err
+		}
+		z.Each(0, z.Len(), false, func(m []byte, _ float64) bool {
+			s.elements = append(s.elements, bytes.Clone(m))
+			return true
+		})
+		s.reverse()
+	default:
+		if s.v.Exists(key) {
+			return db.ErrWrongType
+		}
+	}
+	s.limit(len(s.elements))
+	return nil
+}
+
+// reverse turns round what has an order that is to be left alone, if DESC says so.
+func (s *sorting) reverse() {
+	if s.unsorted && s.desc {
+		slices.Reverse(s.elements)
+	}
+}
+
+// weighed is an element with what it is sorted by.
+type weighed struct {
+	element []byte
+	score   float64
+	text    []byte // by BY, with ALPHA; nil: there is none
+}
+
+// sort puts the elements in order.
+func (s *sorting) sort() error {
+	all := make([]weighed, len(s.elements))
+	for i, e := range s.elements {
+		all[i].element = e
+		by, found := e, true
+		if s.by != nil {
+			by, found = s.by.lookUp(s.v, e)
+		}
+		switch {
+		case !found:
+		case s.alpha:
+			all[i].text = append(make([]byte, 0, len(by)), by...)
+		default:
+			var ok bool
+			if all[i].score, ok = number(by); !ok {
+				return errScores
+			}
+		}
+	}
+	slices.SortStableFunc(all, s.compare)
+	for i := range all {
+		s.elements[i] = all[i].element
+	}
+	return nil
+}
+
+func (s *sorting) compare(a, b weighed) (c int) {
+	switch {
+	case !s.alpha:
+		if c = cmp.Compare(a.score, b.score); c == 0 {
+			c = bytes.Compare(a.element, b.element)
+		}
+	case a.text == nil || b.text == nil:
+		c = bytes.Compare(a.text, b.text)
+		if c == 0 && (a.text != nil || b.text != nil) { // nothing is less than an empty text
+			c = 1
+			if a.text == nil {
+				c = -1
+			}
+		}
+	default:
+		c = bytes.Compare(a.text, b.text)
+	}
+	if s.desc {
+		return -c
+	}
+	return c
+}
+
+// lookUp returns what a pattern leads to for an element, borrowed.
+func (p *pattern) lookUp(v db.View, element []byte) ([]byte, bool) {
+	if p.self {
+		return element, true
+	}
+	if p.star < 0 {
+		return nil, false
+	}
+	key := slices.Concat(p.text[:p.star], element, p.text[p.star+1:p.end])
+	if p.field != nil {
+		h, err := hash.Read(v, key)
+		if err != nil {
+			return nil, false
+		}
+		val, found := h.Get(p.field)
+		return val, found
+	}
+	str, found, err := v.String(key)
+	if err != nil || !found {
+		return nil, false
+	}
+	return command.StrBytes(str, make([]byte, 0, 20)), true
+}
+
+// sortBatch is how many elements an effect names at most.
+const sortBatch = 1024
+
+var wordRPush = []byte("RPUSH")
+
+// put stores what is wanted as a list.
+func (s *sorting) put(c *command.Call, tx db.Txn) error {
+	var values [][]byte
+	for _, e := range s.elements[s.from:s.to] {
+		if len(s.get) == 0 {
+			values = append(values, e)
+		}
+		for i := range s.get {
+			val, _ := s.get[i].lookUp(tx, e)
+			values = append(values, bytes.Clone(val))
+		}
+	}
+	gone := tx.Delete(s.store)
+	if gone {
+		c.ReplicateAs(wordDel, s.store)
+	}
+	if len(values) == 0 {
+		if gone {
+			tx.Touched(s.store, db.ClassGeneric, "del")
+		}
+		c.Reply.Int(0)
+		return nil
+	}
+	l, err := lists.Write(tx, s.store)
+	if err == nil {
+		err = l.Push(false, values...)
+	}
+	if err != nil {
+		if gone {
+			tx.Touched(s.store, db.ClassGeneric, "del")
+		}
+		return err
+	}
+	tx.Touched(s.store, db.ClassList, "sortstore")
+	tx.Dirty(int64(len(values)) - 1)
+	for part := range slices.Chunk(values, sortBatch) {
+		c.ReplicateAs(append([][]byte{wordRPush, s.store}, part...)...)
+	}
+	c.Reply.Int(int64(len(values)))
+	return nil
+}
