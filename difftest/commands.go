@@ -16,6 +16,7 @@ func groups() map[string]string {
 		"transactions": transactionGroup,
 		"server":       serverGroup,
 		"set":          setGroup,
+		"sort":         sortGroup,
 		"stream":       streamGroup,
 	}
 }

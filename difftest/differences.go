@@ -46,6 +46,11 @@ func Differences() []Difference {
 			func(s Step, want, got Reply) bool {
 				return s.is("object") && string(want.Text) == "intset" && (string(got.Text) == "listpack" || string(got.Text) == "hashtable")
 			}},
+		{"OBJECT ENCODING of a small sorted set that SORT was asked for",
+			"SORT left it as it is; Redis makes a skiplist of it in order to read it",
+			func(s Step, want, got Reply) bool {
+				return s.is("object") && string(want.Text) == "skiplist" && string(got.Text) == "listpack"
+			}},
 		{"OBJECT ENCODING of a list that is a listpack",
 			"Redis 7.2 calls short lists so; 7.0 knows only quicklists",
 			func(s Step, want, got Reply) bool {
@@ -66,6 +71,9 @@ func Differences() []Difference {
 			func(s Step, want, got Reply) bool {
 				return (s.is("ttl") || s.is("pttl") || s.is("persist")) && len(s.Argv) == 3 && want.Kind == '-' && got.Kind == ':'
 			}},
+		{"which consumers a group has, and what XINFO tells of them",
+			"since Redis 7.2 a consumer is made, and seen, by every command that names it, not only when it gets something; inactive and active-time are new",
+			otherConsumers},
 		{"INFO keyspace: the field cached_keys",
 			"as in KeyDB, whose fields INFO has too",
 			func(s Step, want, got Reply) bool {

@@ -165,25 +165,29 @@ func (s *sorting) put(c *command.Call, tx db.Txn) error {
 			values = append(values, bytes.Clone(val))
 		}
 	}
-	gone := tx.Delete(s.store)
-	if gone {
+	there := tx.Type(s.store) != db.TypeNone
+	if there {
 		c.ReplicateAs(wordDel, s.store)
 	}
 	if len(values) == 0 {
-		if gone {
+		if there {
+			tx.Delete(s.store)
 			tx.Touched(s.store, db.ClassGeneric, "del")
 		}
 		c.Reply.Int(0)
 		return nil
+	}
+	// An empty list takes the place of what is there, and then the elements come.
+	err := tx.PutPacked(s.store, db.TypeList, db.Listpack, make([]byte, listpack.Header), db.NoExpiry)
+	if err != nil {
+		return err
 	}
 	l, err := lists.Write(tx, s.store)
 	if err == nil {
 		err = l.Push(false, values...)
 	}
 	if err != nil {
-		if gone {
-			tx.Touched(s.store, db.ClassGeneric, "del")
-		}
+		tx.Touched(s.store, db.ClassList, "") // removes what is empty
 		return err
 	}
 	tx.Touched(s.store, db.ClassList, "sortstore")
