@@ -2,7 +2,6 @@ package difftest
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -24,7 +23,7 @@ var exact = Matcher{Name: "exact", same: func(want, got Reply) bool { return fal
 
 // matchers are the ways of comparing that templates name.
 func matchers() map[string]Matcher {
-	all := map[string]Matcher{
+	return map[string]Matcher{
 		// a number of seconds or milliseconds that passes while we ask
 		"second":       {Name: "second", same: near(1, 1)},
 		"milliseconds": {Name: "milliseconds", same: near(2000, 1)},
@@ -60,17 +59,17 @@ func matchers() map[string]Matcher {
 			size := func(r Reply) bool { return r.Kind == ':' || r.Null }
 			return size(want) && size(got)
 		}},
+		// pending entries, with times
+		"pending": {Name: "pending", same: samePending},
 		// HELLO: version, id and modules are the server's own
-		"hello":  {Name: "hello", same: sameHello},
-		"info":   {Name: "info", same: sameInfo},
-		"closes": {Name: "closes", same: exact.same, closes: true},
+		"hello":   {Name: "hello", same: sameHello},
+		"info":    {Name: "info", same: sameInfo},
+		"closes":  {Name: "closes", same: exact.same, closes: true},
 		// elements of a collection, drawn at random
 		"drawn": {Name: "drawn", same: exact.same, check: drawn},
 		// the same, removed from it
 		"taken": {Name: "taken", same: exact.same, check: taken},
 	}
-	maps.Copy(all, streamMatchers())
-	return all
 }
 
 // near accepts two numbers, both at least min, that are close.

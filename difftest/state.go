@@ -129,10 +129,18 @@ func (l *listeners) collect(control [2]*Client) (events [2][]string, err error) 
 				}
 				continue
 			}
-			events[side] = append(events[side], strings.Join(texts[2:], " "))
+			if event := strings.Join(texts[2:], " "); !consumerEvent(event) {
+				events[side] = append(events[side], event)
+			}
 		}
 	}
 	return events, nil
+}
+
+// consumerEvent reports whether an event tells of a consumer that came or went. Since Redis
+// 7.2 consumers are made when they are named, not only when they get something.
+func consumerEvent(event string) bool {
+	return strings.Contains(event, "xgroup-createconsumer") || strings.Contains(event, "xgroup-delconsumer")
 }
 
 // compareEvents compares the events since the last step. When a key's time comes

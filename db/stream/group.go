@@ -186,8 +186,6 @@ func (s *Stream) Distance(id ID) int64 {
 		return 0
 	case s.length == 0 && at <= 0:
 		return added
-	case !id.IsZero() && id.Before(s.maxDeleted):
-		return Unread
 	case at == 0:
 		return added
 	case at > 0:
@@ -204,10 +202,10 @@ func (s *Stream) Distance(id ID) int64 {
 	return Unread
 }
 
-// hasGap reports whether an entry at or behind id was deleted, so that entries behind it
-// cannot be counted.
+// hasGap reports whether an entry at or behind id, and behind the first, was deleted, so
+// that entries behind it cannot be counted.
 func (s *Stream) hasGap(id ID) bool {
-	return s.length > 0 && !s.maxDeleted.IsZero() && !s.maxDeleted.Before(id)
+	return s.length > 0 && !s.maxDeleted.IsZero() && !s.maxDeleted.Before(s.first) && !s.maxDeleted.Before(id)
 }
 
 // Lag returns how many entries are still to be given out by a group; false if that

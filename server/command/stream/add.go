@@ -16,6 +16,7 @@ const (
 	errTooLarge   resp.Error = "ERR Elements are too large to be stored"
 	errTwoTrims   resp.Error = "ERR syntax error, MAXLEN and MINID options at the same time are not compatible"
 	errNoTrim     resp.Error = "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy"
+	errTrimHow    resp.Error = "ERR syntax error, XTRIM must be called with a trimming strategy"
 	errExactLimit resp.Error = "ERR syntax error, LIMIT cannot be used without the special ~ option"
 	errMaxLen     resp.Error = "ERR The MAXLEN argument must be >= 0."
 	errLimit      resp.Error = "ERR The LIMIT argument must be >= 0."
@@ -80,10 +81,13 @@ func (o *trimOptions) strategy(a *command.Args) {
 }
 
 // check looks whether the options fit together, and sets the limit that is not given.
-func (o *trimOptions) check(a *command.Args, l *db.Limits) {
+// needed says that there has to be a MAXLEN or MINID.
+func (o *trimOptions) check(a *command.Args, l *db.Limits, needed bool) {
 	switch {
-	case o.limited && !o.given:
+	case o.Limit != 0 && !o.given:
 		a.Reject(errNoTrim)
+	case needed && !o.given:
+		a.Reject(errTrimHow)
 	case o.limited && !o.Approximate:
 		a.Reject(errExactLimit)
 	case o.Approximate && !o.limited:
@@ -177,7 +181,7 @@ func parseAddition(c *command.Call, l *db.Limits) (add addition, err error) {
 			a.Reject(errID)
 		}
 	}
-	add.trim.check(a, l)
+	add.trim.check(a, l, false)
 	add.fields = a.Rest()
 	switch n := len(add.fields); {
 	case a.Err() != nil:
@@ -285,7 +289,7 @@ func xtrim(c *command.Call, tx db.Txn) error {
 	if a.More() {
 		return resp.ErrSyntax
 	}
-	o.check(a, tx.Limits())
+	o.check(a, tx.Limits(), true)
 	if err := a.Done(); err != nil {
 		return err
 	}

@@ -241,6 +241,7 @@ func xautoclaim(c *command.Call, tx db.Txn) error {
 	a := &c.Args
 	m := claimer{c: c, tx: tx, key: a.Key(), group: a.Bytes(), consumer: a.Bytes(), now: int64(tx.Now()), retry: -1}
 	m.at = m.now
+	_, _, missing := readGroup(tx, m.key, m.group) // told behind mistakes, but counted as a miss
 	if m.minIdle = max(a.IntOr(errAutoIdle), 0); a.Err() != nil {
 		return a.Err()
 	}
@@ -262,8 +263,8 @@ func xautoclaim(c *command.Call, tx db.Txn) error {
 	if err := a.Done(); err != nil {
 		return err
 	}
-	if _, _, err := readGroup(tx, m.key, m.group); err != nil {
-		return err
+	if missing != nil {
+		return missing
 	}
 	if count >= hugeClaimed {
 		return errAutoMemory
@@ -291,16 +292,16 @@ func (m *claimer) autoclaim(start stream.ID, count int64) (next stream.ID, delet
 	it := m.g.PendingRange(start, stream.MaxID)
 	p := it.Next()
 	for attempts := count * maxAttempts; p != nil && attempts > 0 && count > 0; attempts-- {
-		if m.minIdle > 0 && m.now-p.Time < m.minIdle {
-			p = it.Next()
-			continue
-		}
 		id := p.ID
-		if m.s.Has(id) {
-			m.take(*p)
-		} else {
+		switch {
+		case !m.s.Has(id):
 			m.forget(id)
 			deleted = append(deleted, id)
+		case m.minIdle > 0 && m.now-p.Time < m.minIdle:
+			p = it.Next()
+			continue
+		default:
+			m.take(*p)
 		}
 		count--
 		after, ok := id.Next()

@@ -58,15 +58,15 @@ func (o *groupOptions) parse(c *command.Call, create bool) {
 	}
 }
 
-// groupID reads an ID or $, the last one of s, which may be nil.
-func groupID(b []byte, s *stream.Stream) (stream.ID, error) {
+// groupID reads an ID or $, the last one of s, which may be nil. SETID knows - and +, too.
+func groupID(b []byte, s *stream.Stream, parse func([]byte, uint64) (stream.ID, bool)) (stream.ID, error) {
 	if string(cText(b)) == "$" {
 		if s == nil {
 			return stream.ID{}, nil
 		}
 		return s.LastID(), nil
 	}
-	id, ok := strictID(b, 0)
+	id, ok := parse(b, 0)
 	if !ok {
 		return id, errID
 	}
@@ -92,7 +92,7 @@ func xgroupCreate(c *command.Call, tx db.Txn) error {
 	case len(a.Argv()) > 8: // options said twice
 		return errSubcommand(c)
 	}
-	id, err := groupID(at, s)
+	id, err := groupID(at, s, strictID)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func xgroupSetID(c *command.Call, tx db.Txn) error {
 	case len(a.Argv()) > 7:
 		return errSubcommand(c)
 	}
-	id, err := groupID(at, s)
+	id, err := groupID(at, s, looseID)
 	if err != nil {
 		return err
 	}

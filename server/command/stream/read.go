@@ -27,20 +27,27 @@ func xreadSpec() *command.Spec {
 
 // readingSpec describes XREAD and XREADGROUP, whose keys stand behind STREAMS.
 func readingSpec(name string, arity, from int) *command.Spec {
-	return &command.Spec{
+	s := command.Spec{
 		Name: name, Arity: arity, Flags: command.Blocking, ACL: command.CatStream, Group: group,
 		Keys: []command.KeySpec{{
 			Keyword: "STREAMS", StartFrom: from, Last: -1, Step: 1, Limit: 2, Flags: command.KeyRO | command.KeyAccess,
 		}},
-		FindKeys:  findStreams,
 		OnTimeout: (*resp.Writer).NullArray,
 		Awaits:    db.TypeStream,
 	}
+	bySpec := s
+	s.FindKeys = func(dst []command.KeyRef, argv [][]byte) ([]command.KeyRef, error) {
+		if refs, ok := findStreams(dst, argv); ok {
+			return refs, nil
+		}
+		return command.FindKeys(dst, &bySpec, argv) // a mistake: only COMMAND GETKEYS wants to know
+	}
+	return &s
 }
 
 // findStreams finds the keys: the first half of what stands behind STREAMS, but not
 // behind a word of this spelling that is the value of another option.
-func findStreams(dst []command.KeyRef, argv [][]byte) ([]command.KeyRef, error) {
+func findStreams(dst []command.KeyRef, argv [][]byte) ([]command.KeyRef, bool) {
 	for i := 1; i < len(argv); i++ {
 		switch {
 		case command.EqualFold(argv[i], "block"), command.EqualFold(argv[i], "count"):
@@ -50,18 +57,15 @@ func findStreams(dst []command.KeyRef, argv [][]byte) ([]command.KeyRef, error) 
 		case command.EqualFold(argv[i], "noack"):
 		case command.EqualFold(argv[i], "streams"):
 			n := len(argv) - i - 1
-			if n == 0 || n%2 != 0 {
-				return dst, command.ErrBadKeyArgs
-			}
 			for k := i + 1; k <= i+n/2; k++ {
 				dst = append(dst, command.KeyRef{Index: k, Flags: command.KeyRO | command.KeyAccess})
 			}
-			return dst, nil
+			return dst, n > 0 && n%2 == 0
 		default:
-			return dst, command.ErrBadKeyArgs
+			return dst, false
 		}
 	}
-	return dst, command.ErrBadKeyArgs
+	return dst, false
 }
 
 // readOptions are what stands in front of the keys, and the keys and IDs.
@@ -159,6 +163,7 @@ func xread(c *command.Call, v db.View) error {
 		}
 		sources = append(sources, src)
 	}
+	o.lookAgain(v)
 	if served == 0 {
 		return o.nothing(c)
 	}
@@ -172,6 +177,14 @@ func xread(c *command.Call, v db.View) error {
 		}
 	}
 	return nil
+}
+
+// lookAgain counts the hits and misses of the keys once more: Redis looks them up when it
+// reads the IDs, and again when it reads the streams.
+func (o *readOptions) lookAgain(v db.View) {
+	for _, key := range o.keys {
+		v.Probe(key)
+	}
 }
 
 // after returns the ID behind which stream i is to be read. $ is the last ID of now, also

@@ -39,6 +39,7 @@ func xreadgroup(c *command.Call, tx db.Txn) error {
 		}
 		sources = append(sources, src)
 	}
+	r.lookAgain(tx)
 	for i := range sources {
 		var err error
 		if sources[i].s, err = stream.Edit(tx, r.keys[i]); err != nil {
