@@ -21,7 +21,8 @@ const streamGroup = `
 10 XLEN <skey>
 14 XRANGE <skey> ( - | <bound> ) ( + | <bound> ) [ COUNT <trimlen> ]
 12 XREVRANGE <skey> ( + | <bound> ) ( - | <bound> ) [ COUNT <trimlen> ]
-2 ( XRANGE | XREVRANGE ) <skey> ( <bound> | <badid> ) ( <bound> | <badid> ) ( COUNT | <small> | <word> )+
+2 XRANGE <skey> ( <bound> | <badid> ) ( <bound> | <badid> ) ( COUNT | <small> | <word> )+
+2 XREVRANGE <skey> ( <bound> | <badid> ) ( <bound> | <badid> ) ( COUNT | <small> | <word> )+
 12 XREAD [ COUNT <trimlen> ] STREAMS <skey> <sid>
 4 XREAD [ COUNT <trimlen> ] STREAMS <skey> <skey> <sid> ( <sid> | $ )
 2 XREAD [ COUNT 2 ] BLOCK ( 1 | 2 | -1 | abc ) STREAMS <skey> ( <sid> | $ | > ) @fixed

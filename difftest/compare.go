@@ -62,9 +62,9 @@ func matchers() map[string]Matcher {
 		// pending entries, with times
 		"pending": {Name: "pending", same: samePending},
 		// HELLO: version, id and modules are the server's own
-		"hello":   {Name: "hello", same: sameHello},
-		"info":    {Name: "info", same: sameInfo},
-		"closes":  {Name: "closes", same: exact.same, closes: true},
+		"hello":  {Name: "hello", same: sameHello},
+		"info":   {Name: "info", same: sameInfo},
+		"closes": {Name: "closes", same: exact.same, closes: true},
 		// elements of a collection, drawn at random
 		"drawn": {Name: "drawn", same: exact.same, check: drawn},
 		// the same, removed from it
