@@ -100,6 +100,17 @@ func (sn *Snapshot) Each(db int, fn func(it *Item) bool) {
 	}
 }
 
+// Items visits every key of all databases, one database after the other, until fn
+// returns false. fn must not keep what it is given.
+func (sn *Snapshot) Items(fn func(db int, it *Item) bool) {
+	for db, more := 0, true; more && db < sn.ks.databases; db++ {
+		sn.Each(db, func(it *Item) bool {
+			more = fn(db, it)
+			return more
+		})
+	}
+}
+
 // load fills an Item from a record.
 func (f *frozen) load(h *arena.Heap, ref arena.Ref, it *Item) {
 	r := openRecord(h, ref)

@@ -158,19 +158,16 @@ func (w *whole) scanShard(i, db int, at uint64, left *int, fn func(key []byte, t
 func (w *whole) Each(db int, fn func(key []byte, t Type) bool) {
 	sn := w.snapshot()
 	defer sn.close(w.tx != nil)
-	w.each(sn, db, func(it *Item) bool { return fn(it.Key, it.Type) })
+	now := w.now()
+	sn.Each(db, func(it *Item) bool { return it.expired(now) || fn(it.Key, it.Type) })
 }
 
 // Items visits all keys and values as of one instant.
 func (w *whole) Items(fn func(db int, it *Item) bool) {
 	sn := w.snapshot()
 	defer sn.close(w.tx != nil)
-	for db, more := 0, true; more && db < w.ks.databases; db++ {
-		w.each(sn, db, func(it *Item) bool {
-			more = fn(db, it)
-			return more
-		})
-	}
+	now := w.now()
+	sn.Items(func(db int, it *Item) bool { return it.expired(now) || fn(db, it) })
 }
 
 func (w *whole) snapshot() *Snapshot {
@@ -180,11 +177,8 @@ func (w *whole) snapshot() *Snapshot {
 	return w.ks.SnapshotLocked()
 }
 
-// each visits the keys of a snapshot whose time has not come.
-func (w *whole) each(sn *Snapshot, db int, fn func(it *Item) bool) {
-	now := w.now()
-	sn.Each(db, func(it *Item) bool { return it.Expire != NoExpiry && now > it.Expire || fn(it) })
-}
+// expired reports whether the time of the key has come.
+func (it *Item) expired(now Millis) bool { return it.Expire != NoExpiry && now > it.Expire }
 
 // RandomKey appends a random key to dst.
 func (w *whole) RandomKey(db int, dst []byte) ([]byte, bool) {

@@ -145,10 +145,16 @@ func (d *Sum) stream(s *stream.Stream) {
 	}
 }
 
+// Source has keys: a db.Whole, or a db.Snapshot.
+type Source interface {
+	// Items visits the keys of all databases, one after the other.
+	Items(fn func(db int, it *db.Item) bool)
+}
+
 // All returns the digest of all databases as of one instant.
-func All(w db.Whole, now db.Millis) (sum Sum) {
+func All(s Source, now db.Millis) (sum Sum) {
 	last := -1
-	w.Items(func(database int, it *db.Item) bool {
+	s.Items(func(database int, it *db.Item) bool {
 		if database != last {
 			sum.mixNumber(uint32(database))
 			last = database

@@ -10,6 +10,13 @@ import (
 	"heddle/server/command/cmdtest"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
+	"heddle/server/command/geo"
+	hashes "heddle/server/command/hash"
+	"heddle/server/command/hyperloglog"
+	lists "heddle/server/command/list"
+	sets "heddle/server/command/set"
+	"heddle/server/command/sortedset"
+	streams "heddle/server/command/stream"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
 )
@@ -19,7 +26,10 @@ import (
 var fuzzWords = strings.Fields(`k l m n 0 1 -1 2 7 10 63 64 100 -100 4294967295 4294967296 9223372036854775807 -9223372036854775808 1e300
 	nan inf 0.1 abc get set nx xx gt lt ex px exat pxat keepttl persist db replace match count type string withscores
 	len idx minmatchlen withmatchlen and or xor not lshift rshift bit byte overflow wrap sat fail incrby i8 u63 i64 u64 #1 #0
-	encoding refcount idletime freq help on off skip yes no id addr user write all timeout error`)
+	encoding refcount idletime freq help on off skip yes no id addr user write all timeout error
+	left right before after limit rev bylex byscore weights aggregate sum min max store fields fnx fxx rank maxlen minid ~ = ( [a [c (1 (5 + - * $ >
+	1-1 0-1 5-* streams group block noack mkstream entriesread justid force retrycount nomkstream create setid destroy stream groups consumers full
+	frommember fromlonlat bybox byradius m km asc desc any 13.3 38.1 2.5 by alpha nosort nokey nokey*`)
 
 // fuzzFamilies are the families that need nothing of a server.
 func fuzzFamilies() []command.Family {
@@ -27,6 +37,7 @@ func fuzzFamilies() []command.Family {
 	return []command.Family{
 		transactions.Family(), connection.Family(connection.Deps{Version: "7.2.6", Databases: 16}),
 		generic.Family(), str.Family(limit), bitmap.Family(limit),
+		hashes.Family(), hyperloglog.Family(), sets.Family(), lists.Family(), sortedset.Family(), streams.Family(), geo.Family(),
 	}
 }
 
