@@ -10,7 +10,9 @@ WORKERS ?= 1,2,8
 SEED    ?= 0
 # Redis' Tcl suite: the units to run, "all" for every unit there is. The default are those whose commands we have.
 UNITS   ?= unit/type/incr unit/bitfield unit/protocol unit/quit unit/limits unit/info-command unit/type/string unit/bitops \
-	unit/querybuf unit/keyspace unit/expire unit/scan unit/multi unit/other unit/introspection unit/maxmemory
+	unit/querybuf unit/keyspace unit/expire unit/scan unit/multi unit/other unit/introspection unit/maxmemory \
+	unit/type/list unit/type/list-2 unit/type/list-3 unit/type/set unit/type/zset unit/type/hash unit/type/stream unit/type/stream-cgroups \
+	unit/sort unit/geo unit/hyperloglog unit/pubsub unit/pubsubshard
 # Benchmarks against other servers; see benchmarks/compare.
 BENCH   ?=
 FUZZTIME ?= 10s
