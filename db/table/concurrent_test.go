@@ -231,6 +231,7 @@ func TestMemoryComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.arena.Trim()
+	w.heap.ReleasePages(0)
 	for w.heap.ReleasePages(10) > 0 {
 	}
 	if m := w.heap.Mapped(); m > peak*3/10 {
