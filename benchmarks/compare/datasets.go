@@ -132,6 +132,6 @@ func (o options) footprint(k kind, d dataSet) (f footprint, err error) {
 	if err := s.fillBy(d.make, d.commands); err != nil {
 		return f, err
 	}
-	time.Sleep(time.Second)
+	time.Sleep(3 * time.Second) // until what was used while loading is given back
 	return footprint{float64(s.rss()-s.emptyRSS) / float64(d.elements), float64(s.usedMemory()-used) / float64(d.elements)}, nil
 }

@@ -1,7 +1,7 @@
 // Command latency measures what a server's clients notice of its background
 // work: the latest reply while the keyspace grows, the latency of paced writes
 // with and without a reader that walks the whole keyspace, and the memory that
-// this costs. It starts the server itself and prints one line per figure.
+// this costs; or the same of one large sorted set (-members). It starts the server itself and prints one line per figure.
 //
 // Writes are paced by the clock, not by the replies: one that is late does not
 // delay those behind it, and its lateness counts (no coordinated omission).
@@ -30,6 +30,8 @@ type options struct {
 	rate   int
 	span   time.Duration
 	walk   string
+
+	members int // of a sorted set; 0: measure keys
 }
 
 func main() {
@@ -41,6 +43,7 @@ func main() {
 	flag.IntVar(&o.rate, "rate", 30_000, "writes a second, paced")
 	flag.DurationVar(&o.span, "time", 10*time.Second, "length of each phase of paced writes")
 	flag.StringVar(&o.walk, "walk", "KEYS nothing*", "the command that reads the whole keyspace")
+	flag.IntVar(&o.members, "members", 0, "instead of keys, fill a sorted set with so many members, change it while a snapshot is read, and unlink it")
 	flag.Parse()
 	if err := o.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "latency:", err)
@@ -54,6 +57,9 @@ func (o options) run() error {
 		return err
 	}
 	defer s.stop()
+	if o.members > 0 {
+		return o.collection(s)
+	}
 	if err := s.fill(0, o.keys); err != nil {
 		return err
 	}

@@ -7,21 +7,10 @@ import (
 	"heddle/server/command"
 )
 
-// digestAside is from how many keys on DEBUG DIGEST leaves its worker's thread.
-const digestAside = 1000
-
 // debugDigest sums up everything, in a snapshot.
 func debugDigest(c *command.Call, s command.Session) error {
 	w, now := s.Keyspace(), s.Now()
-	keys := int64(0)
-	for i := range w.Databases() {
-		keys += w.Len(i)
-	}
-	if keys >= digestAside {
-		return c.Aside(func(out *resp.Writer) { sumUp(out, w, now) })
-	}
-	sumUp(c.Reply, w, now)
-	return nil
+	return c.Aside(func(out *resp.Writer) { sumUp(out, w, now) }) // one key may be large enough
 }
 
 func sumUp(out *resp.Writer, w db.Whole, now db.Millis) {
