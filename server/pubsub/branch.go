@@ -18,6 +18,7 @@ type Branch struct {
 	mu    sync.Mutex
 	queue queue
 	told  bool // the worker was woken and did not look yet
+	heavy bool // more waits than should
 
 	spare queue // the worker's
 }
@@ -26,7 +27,17 @@ type Branch struct {
 type queue struct {
 	items []item
 	buf   []byte // short frames, one behind the other
+	size  int    // of everything, in bytes
 }
+
+// heavyQueue is how many bytes may wait for a branch before publishers should, and
+// itemSize what a message costs beside its bytes. A message is queued in no time, but
+// delivered once for each subscriber: without a bound a quick publisher would fill the
+// memory with what a branch of many subscribers has to do.
+const (
+	heavyQueue = 64 << 10
+	itemSize   = 48
+)
 
 // item is a message for the subscribers of one topic on one branch.
 type item struct {
@@ -69,6 +80,7 @@ func (b *Branch) add(r *roster, number uint64, frame []byte, m *message, t *topi
 		q.buf = append(q.buf, frame...)
 	}
 	q.items = append(q.items, item{roster: r, number: number, at: at, n: len(q.buf) - at})
+	q.size += len(q.buf) - at + itemSize
 	return q.buf[at:]
 }
 
@@ -76,12 +88,17 @@ func (b *Branch) add(r *roster, number uint64, frame []byte, m *message, t *topi
 func (b *Branch) addShared(r *roster, number uint64, f *Frame) {
 	f.Retain()
 	b.queue.items = append(b.queue.items, item{roster: r, number: number, shared: f})
+	b.queue.size += len(f.buf) + itemSize
 }
 
 // appended says, when mu is still held, that messages were added. It reports
 // whether the worker has to be woken.
 func (b *Branch) appended() bool {
 	b.pending.Store(true)
+	if !b.heavy && b.queue.size > heavyQueue {
+		b.heavy = true
+		b.hub.heavy.Add(1)
+	}
 	if b.told || b.attended.Load() {
 		return false
 	}
@@ -89,15 +106,32 @@ func (b *Branch) appended() bool {
 	return true
 }
 
-// Deliver hands the messages that wait to their receivers.
+// Deliver hands the messages that wait to their receivers. For those that are
+// published meanwhile the worker is woken again, or is about to look again (Attend):
+// it shall send what there is in between.
 func (b *Branch) Deliver() {
-	for b.pending.Load() {
-		b.mu.Lock()
-		b.queue, b.spare = b.spare, b.queue
-		b.told = false
-		b.pending.Store(false)
-		b.mu.Unlock()
-		b.empty(&b.spare)
+	if !b.pending.Load() {
+		return
+	}
+	b.mu.Lock()
+	b.queue, b.spare = b.spare, b.queue
+	b.told = false
+	b.pending.Store(false)
+	heavy := b.heavy
+	b.mu.Unlock()
+	b.empty(&b.spare)
+	if heavy {
+		b.relieve()
+	}
+}
+
+// relieve notes that a branch was heavy and delivered.
+func (b *Branch) relieve() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.queue.size <= heavyQueue {
+		b.heavy = false
+		b.hub.heavy.Add(-1)
 	}
 }
 
@@ -118,7 +152,7 @@ func (b *Branch) empty(q *queue) {
 		x.deliver(q.buf[x.at : x.at+x.n])
 	}
 	clear(q.items)
-	q.items, q.buf = q.items[:0], q.buf[:0]
+	q.items, q.buf, q.size = q.items[:0], q.buf[:0], 0
 	if cap(q.items) > keptItems {
 		q.items = nil
 	}

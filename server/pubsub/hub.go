@@ -46,7 +46,9 @@
 // # Limits
 //
 // A message whose channel many patterns match costs a frame for each of them, as
-// it is a message each. PUBSUB CHANNELS sees each bucket at another instant.
+// it is a message each. What waits for a branch is bounded only by publishers that
+// look at Congested before; what the engine itself publishes (expired keys) comes on top.
+// PUBSUB CHANNELS sees each bucket at another instant.
 package pubsub
 
 import (
@@ -74,12 +76,16 @@ const bucketCount = 64
 type Hub struct {
 	total    atomic.Int64           // subscriptions
 	distinct [kinds]atomic.Int64    // topics
-	clock    atomic.Uint64          // see the package's comment
+	heavy    atomic.Int32           // branches for which more waits than should
 	memory   func(int64)            // told of what is used and given back, in bytes
 	seed     maphash.Seed           // of the spread over buckets: clients choose names
 	buckets  [2][bucketCount]bucket // of channels, of shard channels
 	patterns patterns
 	branches atomic.Int32 // made so far
+
+	_     [64]byte      // every message writes what follows, every command reads what is above
+	clock atomic.Uint64 // see the package's comment
+	_     [56]byte
 }
 
 // bucket is a part of the channels.
@@ -141,6 +147,10 @@ func (h *Hub) bucket(k Kind, name []byte) *bucket {
 
 // Distinct is how many channels or patterns have subscribers.
 func (h *Hub) Distinct(k Kind) int64 { return h.distinct[k].Load() }
+
+// Congested reports whether more waits for some branch than should: who can puts off
+// what it wants to publish.
+func (h *Hub) Congested() bool { return h.heavy.Load() > 0 }
 
 // Subscribers is how many clients subscribe to just this channel or pattern.
 func (h *Hub) Subscribers(k Kind, name []byte) int64 {
@@ -247,7 +257,9 @@ func (h *Hub) withdraw(k Kind, s *subscription) {
 		h.memory(-rosterSize)
 	}
 	if t.count == 0 {
-		delete(*topics, t.name)
+		if delete(*topics, t.name); len(*topics) == 0 {
+			*topics = nil // maps do not shrink
+		}
 		h.distinct[k].Add(-1)
 		h.memory(-topicSize - int64(len(t.name)))
 		if k == Pattern {

@@ -396,3 +396,67 @@ func BenchmarkPatterns(b *testing.B) {
 		br.Deliver()
 	}
 }
+
+// echo is a receiver that publishes what it gets once more.
+type echo struct {
+	h    *Hub
+	left int
+}
+
+func (r *echo) Receive([]byte, *Frame) {
+	if r.left--; r.left > 0 {
+		r.h.Publish(Channel, []byte("c"), []byte("x"))
+	}
+}
+
+// Deliver ends while others go on publishing, and its worker is woken for the rest.
+func TestDeliverEnds(t *testing.T) {
+	h := NewHub(nil)
+	woken := 0
+	b := h.NewBranch(func() { woken++ })
+	in := &echo{h, 5}
+	b.NewSubscriber(in).Subscribe(Channel, []byte("c"))
+	publish(t, h, Channel, "c", "x", 1)
+	for i := 1; i <= 5; i++ {
+		if woken != i {
+			t.Fatalf("woken %d times before the delivery %d", woken, i)
+		}
+		b.Deliver()
+		if in.left != 5-i {
+			t.Fatalf("%d left after delivery %d", in.left, i)
+		}
+	}
+}
+
+// The hub tells when more waits for a branch than should.
+func TestCongested(t *testing.T) {
+	h := NewHub(nil)
+	b, other := h.NewBranch(func() {}), h.NewBranch(func() {})
+	in := &inbox{}
+	b.NewSubscriber(in).Subscribe(Channel, []byte("c"))
+	for _, size := range []int{1000, sharedMin, 1 << 20} {
+		n := 0
+		for ; !h.Congested(); n++ {
+			publish(t, h, Channel, "c", strings.Repeat("x", size), 1)
+			if n*size > 2*heavyQueue {
+				t.Fatalf("not after %d messages of %d bytes", n, size)
+			}
+		}
+		publish(t, h, Channel, "c", "x", 1)
+		other.Deliver()
+		if !h.Congested() {
+			t.Error("another branch ends it")
+		}
+		if b.Deliver(); h.Congested() || len(in.take()) != n+1 {
+			t.Error("delivered, but still congested")
+		}
+	}
+	in2 := &inbox{}
+	s := b.NewSubscriber(in2)
+	s.Subscribe(Pattern, []byte("c*"))
+	publish(t, h, Channel, "c", strings.Repeat("x", 1<<20), 2)
+	s.Close()
+	if b.Deliver(); h.Congested() {
+		t.Error("still congested when the subscriber has left")
+	}
+}

@@ -62,7 +62,9 @@ func (p *patterns) unindex(t *topic) {
 	list[t.at].at = t.at
 	list[last] = nil
 	if last == 0 {
-		delete(p.prefixes, prefix)
+		if delete(p.prefixes, prefix); len(p.prefixes) == 0 {
+			p.prefixes = nil
+		}
 	} else {
 		p.prefixes[prefix] = list[:last]
 	}
