@@ -92,9 +92,9 @@ func (w *worker) waitFor(c *workerConn, limit time.Duration) (string, bool) {
 	}
 }
 
-func testEngine(t *testing.T) *dispatch.Engine {
+func testEngine(t *testing.T, more ...command.Family) *dispatch.Engine {
 	t.Helper()
-	table, err := command.NewTable(families()...)
+	table, err := command.NewTable(append(more, families()...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package dispatch
 
 import (
+	"time"
+
 	"heddle/db"
 	"heddle/db/invariants"
 	"heddle/resp"
@@ -24,6 +26,7 @@ type Pending struct {
 	// be offered again later.
 	Done bool
 
+	must  bool // nobody would offer it again
 	spec  *command.Spec
 	hash  uint64 // of the key, if hashed
 	first int32  // its keys in Executor.keys
@@ -37,8 +40,8 @@ type keyRef struct {
 	hash   uint64
 }
 
-// replyBound is how many bytes of replies a client may have unsent before its
-// further commands are left for the next batch, so that a pipeline of commands
+// replyBound is how many bytes of replies a client may get in a batch before its
+// further commands are left for the next one, so that a pipeline of commands
 // with large replies does not pile them all up.
 const replyBound = 1 << 20
 
@@ -70,11 +73,14 @@ type Executor struct {
 	wallNext int64     // when, by the monotonic clock, that is looked at again
 	start    int64     // when the command began, by the monotonic clock
 
-	turn struct { // whose commands run, and since when
-		client *Client
-		since  int64
+	turn struct { // whose commands run, since when, and what its writer held then
+		client  *Client
+		since   int64
+		had     int
+		stalled bool // one of them would publish, and subscribers lag behind
 	}
-	run struct { // quick commands whose time is not read yet
+	stalled bool     // a client of the batch
+	run     struct { // quick commands whose time is not read yet
 		id, n, failed int
 		share         bool // runs may share readings
 	}
@@ -122,7 +128,10 @@ func (e *Engine) NewExecutor() *Executor {
 func (x *Executor) Recorder() *stats.Recorder { return x.rec }
 
 // Close gives the executor up.
-func (x *Executor) Close() { x.rec.Close() }
+func (x *Executor) Close() {
+	x.branch.Deliver() // to nobody, and nobody waits for it any more
+	x.rec.Close()
+}
 
 // Now is the instant of the last command, in milliseconds.
 func (x *Executor) Now() db.Millis { return x.now }
@@ -134,6 +143,7 @@ func (x *Executor) RunBatch(batch []Pending) {
 		return
 	}
 	x.branch.Attend()
+	x.branch.Deliver() // who sent these commands may know of what was published before
 	x.startTurn()
 	x.prepare(batch)
 	for i := 0; i < len(batch); {
@@ -146,6 +156,10 @@ func (x *Executor) RunBatch(batch []Pending) {
 	x.sendOut()
 	x.rec.Flush()
 	x.trim()
+	if x.stalled {
+		x.stalled = false
+		time.Sleep(stallTime)
+	}
 }
 
 // keptScratch is how many entries of scratch memory are kept for the next turn.
@@ -172,7 +186,7 @@ func (x *Executor) startTurn() {
 		x.wallBase, x.wallNext = x.e.clock.Wall()-x.start, x.start+wallEvery
 	}
 	x.setNow()
-	x.turn.client = nil
+	x.turn.client, x.turn.stalled = nil, false
 	x.run.share = x.mayShare()
 	x.alone = x.e.busy.Load() == 1
 }
@@ -288,12 +302,15 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 		p := &batch[next]
 		c := p.Client
 		if c != x.turn.client {
-			x.turn.client, x.turn.since = c, x.start
+			x.turn.client, x.turn.since, x.turn.had, x.turn.stalled = c, x.start, c.w.Len(), false
 		}
 		switch {
-		case c.mode&(modeBlocked|modeClosing|modeGone) != 0, c.w.Len() >= replyBound && p.Big == nil:
+		case c.mode&(modeBlocked|modeClosing|modeGone) != 0:
 			continue
-		case x.start-x.turn.since > turnBound:
+		case p.must, p.Big != nil: // which is its client's first
+		case c.w.Len()-x.turn.had >= replyBound, x.start-x.turn.since > turnBound:
+			continue
+		case x.turn.stalled || x.e.hub.Congested() && x.stalls(p):
 			continue
 		}
 		p.Done = true

@@ -1,6 +1,8 @@
 package dispatch
 
 import (
+	"time"
+
 	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/pubsub"
@@ -11,7 +13,8 @@ import (
 // subscribes gets its messages between its replies: those that a command of its
 // own publishes come right behind that command's reply, and what EXEC publishes
 // behind the reply of EXEC, as in Redis 7.2; so no message ever stands within
-// a reply.
+// a reply. A batch begins with what was published before: who gets the reply of PUBLISH
+// and then has a subscriber ask something knows that the message comes first.
 
 // errSubscribed refuses a command to a RESP2 client that subscribes.
 const errSubscribed = ": only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
@@ -25,6 +28,30 @@ func (x *Executor) wakeUp() {
 	if x.post != nil {
 		x.post(x.deliver)
 	}
+}
+
+// stallTime is for how long a worker rests behind a batch in which a command had to
+// wait for subscribers elsewhere.
+const stallTime = 100 * time.Microsecond
+
+// stalls reports whether a command has to wait, since it would publish while a worker
+// has too many messages to deliver already. Its client's further commands wait with it.
+func (x *Executor) stalls(p *Pending) bool {
+	if p.spec == nil || !x.publishes(p.spec) {
+		return false
+	}
+	x.branch.Deliver() // perhaps it is this one
+	if !x.e.hub.Congested() {
+		return false
+	}
+	x.turn.stalled, x.stalled = true, true
+	return true
+}
+
+// publishes reports whether a command may send messages.
+func (x *Executor) publishes(s *command.Spec) bool {
+	const sends = command.PubSub | command.MayReplicate
+	return s.Flags&sends == sends || s == x.e.exec || s.IsWrite() && x.e.Settings().Notify != 0
 }
 
 // Hub is where messages are published.

@@ -303,7 +303,7 @@ func (x *Executor) unpause(k *parked, c *Client) {
 		return
 	}
 	c.unpark()
-	batch := []Pending{{Client: c, Argv: k.argv}}
+	batch := []Pending{{Client: c, Argv: k.argv, must: true}}
 	x.prepare(batch)
 	x.runFrom(batch, 0)
 	x.letGo()

@@ -103,6 +103,7 @@ func (e *Engine) unpauseLocked() {
 	for _, k := range z.held {
 		k.post()
 	}
+	clear(z.held)
 	z.held = z.held[:0]
 }
 

@@ -63,8 +63,8 @@ func (x *Executor) enqueue(l *line) {
 // shards in x.held locked: those of the keys are among them, and different ones
 // may be afterwards. The clock of the running command stands still meanwhile.
 func (x *Executor) serve() {
-	if x.serving { // it panicked
-		x.ready = nil
+	if x.serving {
+		x.forgetReady() // it panicked
 		return
 	}
 	x.serving = true
@@ -84,6 +84,18 @@ func (x *Executor) serve() {
 	if x.ready = x.ready[:0]; cap(x.ready) > keptScratch {
 		x.ready = nil
 	}
+}
+
+// forgetReady gives up what a panic interrupted. Whoever is left in these lines is
+// served when their keys are written again.
+func (x *Executor) forgetReady() {
+	for _, l := range x.ready {
+		x.reach(db.LockSet(1) << uint(x.ks.ShardOf(l.hash)))
+		if l.queued == x {
+			l.queued = nil
+		}
+	}
+	x.ready, x.serving = nil, false
 }
 
 // serveLine runs commands of one line in order, as long as anybody is in it to whom
@@ -112,9 +124,10 @@ func (x *Executor) serveLine(l *line) {
 	}
 }
 
-// typeOf is the type that the key of a line has now.
+// typeOf is the type that the key of a line has now. It only reads: what would write
+// may fail for want of memory, when the key has expired.
 func (x *Executor) typeOf(l *line) db.Type {
-	x.tx.Begin(l.key.db, x.now, x.held, true)
+	x.tx.Begin(l.key.db, x.now, x.held, false)
 	key := l.first.arg
 	x.tx.Prime(key, l.hash)
 	typ := x.tx.Type(key)
@@ -260,7 +273,7 @@ func (x *Executor) look(l *line) {
 	x.ks.Lock(set)
 	x.held = set
 	x.ready = append(x.ready, l)
-	x.unlock()
+	x.giveBack() // not unlock: no transaction has begun
 	x.settle()
 	x.sendOut()
 	x.rec.Flush()

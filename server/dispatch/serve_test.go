@@ -575,3 +575,19 @@ func setOnly() command.Family {
 		},
 	}}}
 }
+
+// What is done for those who waited for a key that expired counts as no change.
+func TestGoneCountsNothing(t *testing.T) {
+	e := newWaitEnv(t, cmdtest.WithShards(16))
+	b := e.NewClient()
+	e.Do("set k v px 10").OK()
+	b.Do("eye k 0").Want("")
+	e.Do("set z 1").OK()
+	before := e.Keyspace.Stats().Dirty
+	e.Advance(2000)
+	e.Expire()
+	b.Received().WantError("GONE k")
+	if n := e.Keyspace.Stats().Dirty - before; n != 0 {
+		t.Errorf("%d changes", n)
+	}
+}

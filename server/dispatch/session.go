@@ -167,6 +167,9 @@ func (c *Client) Reset() {
 	if c.mode&modeMonitor != 0 {
 		c.e.monitors.remove(c)
 	}
+	if c.sub != nil {
+		c.x.branch.Deliver() // what was published before is still for it
+	}
 	c.unsubscribe()
 	c.mode &^= modeMonitor | modeReplyOff | modeReplySkip | modeSkipNext | modeNoEvict | modeNoTouch
 	c.SetDB(0)
