@@ -6,6 +6,7 @@ import (
 	"heddle/db/zset"
 	"heddle/resp"
 	"heddle/server/command"
+	"heddle/server/command/sortedset"
 )
 
 // found is a member within the shape.
@@ -51,17 +52,10 @@ func searchStore(c *command.Call, tx db.Txn, q query, event string) error {
 		}
 		result.Set(list[i].member, score)
 	}
-	switch {
-	case len(list) > 0:
-		if err := zset.Store(tx, q.dst, result); err != nil {
-			return err
-		}
-		tx.Touched(q.dst, db.ClassZSet, event)
-		tx.Dirty(int64(len(list)) - 1)
-	case tx.Delete(q.dst):
-		tx.Touched(q.dst, db.ClassGeneric, "del")
+	if err := sortedset.Store(c, tx, q.dst, result, event); err != nil {
+		return err
 	}
-	c.Reply.Int(int64(len(list)))
+	tx.Dirty(int64(max(len(list)-1, 0)))
 	return nil
 }
 

@@ -29,9 +29,9 @@ func TestEffectsAndEvents(t *testing.T) {
 	f("geoadd g 1 1 a 2 2 b", list("geoadd g 1 1 a 2 2 b"), list("new g", "zadd g"))
 	f("geoadd g 1 1 a", nil, nil)
 	f("geosearch g frommember a byradius 1 km", nil, nil)
-	f("geosearchstore d g frommember a byradius 1 km", list("geosearchstore d g frommember a byradius 1 km"), list("new d", "geosearchstore d"))
-	f("georadius g 1 1 1 km store d", list("georadius g 1 1 1 km store d"), list("georadiusstore d"))
-	f("georadius g 50 1 1 km store d", list("georadius g 50 1 1 km store d"), list("del d"))
+	f("geosearchstore d g frommember a byradius 1 km", list("zadd d 3377822707026402 a"), list("new d", "geosearchstore d"))
+	f("georadius g 1 1 1 km store d", list("del d", "zadd d 3377822707026402 a"), list("georadiusstore d"))
+	f("georadius g 50 1 1 km store d", list("del d"), list("del d"))
 	f("georadius g 50 1 1 km store d", nil, nil)
 	f("georadius g 50 1 1 km", nil, nil)
 }

@@ -121,8 +121,12 @@ func (o *AddOptions) Add(c *command.Call, tx db.Txn, key []byte, scores Scores, 
 	for i := 0; i < n && err == nil; i++ {
 		err = o.apply(&z, args[i*step], scores.at(i), &sum)
 	}
-	if failed := z.Flush(); failed != nil {
-		return failed
+	if err == nil || !z.Gathers() {
+		if failed := z.Flush(); failed != nil {
+			return failed
+		}
+	} else {
+		return err // nothing has reached the key
 	}
 	if n := sum.added + sum.updated; n > 0 {
 		event := "zadd"

@@ -82,7 +82,7 @@ func combineStore(c *command.Call, tx db.Txn, op operation, event string) error 
 	if err := m.read(c, tx, ""); err != nil {
 		return err
 	}
-	return store(c, tx, dst, m.compute(), event)
+	return Store(c, tx, dst, m.compute(), event)
 }
 
 func zintercard(c *command.Call, v db.View) error {

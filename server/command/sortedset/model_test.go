@@ -39,10 +39,12 @@ func TestEffects(t *testing.T) {
 	f("zremrangebyrank z 5 6")
 	f("zremrangebyscore z 3 3", "zremrangebyscore z 3 3")
 	f("zremrangebylex z - [d", "zremrangebylex z - [d")
-	f("zunionstore d 1 z", "zunionstore d 1 z")
-	f("zinterstore d 2 z nokey", "zinterstore d 2 z nokey")
+	f("zunionstore d 2 z z weights 1.5 -inf", "zadd d -inf e")
+	f("zunionstore d 1 z weights 0.1", "del d", "zadd d 0.5 e")
+	f("zinterstore d 2 z nokey", "del d")
 	f("zinterstore d 2 z nokey")
-	f("zrangestore d z 0 -1", "zrangestore d z 0 -1")
+	f("zrangestore d z 0 -1", "zadd d 5 e")
+	f("zdiffstore z 1 z", "del z", "zadd z 5 e")
 	f("zrange d 0 -1")
 }
 

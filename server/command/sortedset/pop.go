@@ -95,23 +95,25 @@ func zpop(c *command.Call, tx db.Txn, e end) error {
 	from, to := e.span(count, z.Len())
 	mark := c.Reply.Mark()
 	if many {
-		c.Reply.Pairs(to - from)
+		replyRange(c.Reply, &z, from, to, e == highest, true)
 	} else {
-		c.Reply.Array(2 * (to - from))
-	}
-	var it zset.Iter
-	for it.Start(&z, from, to, e == highest); it.Next(); {
-		if many {
-			c.Reply.Pair()
-		}
-		replyMember(c.Reply, &z, &it)
-		c.Reply.Double(it.Score())
+		replyFlat(c.Reply, &z, from, to)
 	}
 	if err := dropRange(tx, key, &z, from, to, e.event()); err != nil {
 		c.Reply.Rewind(mark)
 		return err
 	}
 	return nil
+}
+
+// replyFlat writes members with their scores as an array that is flat in RESP3, too.
+func replyFlat(w *resp.Writer, z *zset.ZSet, from, to int) {
+	w.Array(2 * (to - from))
+	var it zset.Iter
+	for it.Start(z, from, to, false); it.Next(); {
+		replyMember(w, z, &it)
+		w.Double(it.Score())
+	}
 }
 
 func bzpop(c *command.Call, tx db.Txn, e end) error {

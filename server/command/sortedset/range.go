@@ -186,22 +186,5 @@ func zrangestore(c *command.Call, tx db.Txn) error {
 		}
 		result.Set(m, s)
 	}
-	return store(c, tx, dst, result, "zrangestore")
-}
-
-// store puts a result under key, or removes the key if it is empty, and answers how
-// many members there are.
-func store(c *command.Call, tx db.Txn, key []byte, result *zset.Object, event string) error {
-	n := int64(result.Len())
-	switch {
-	case n > 0:
-		if err := zset.Store(tx, key, result); err != nil {
-			return err
-		}
-		tx.Touched(key, db.ClassZSet, event)
-	case tx.Delete(key):
-		tx.Touched(key, db.ClassGeneric, "del")
-	}
-	c.Reply.Int(n)
-	return nil
+	return Store(c, tx, dst, result, "zrangestore")
 }

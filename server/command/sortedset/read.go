@@ -237,6 +237,10 @@ func replySome(w *resp.Writer, v db.View, z *zset.ZSet, count int, scores bool) 
 		}
 		return
 	}
+	if z.Large() != nil && count > streamFrom {
+		w.Stream(&sampleStream{z: z.Keep(), left: count, scores: scores, random: splitmix(v.Rand())})
+		return
+	}
 	var it zset.Iter
 	for it.Start(z, 0, n, false); count > 0 && it.Next(); n-- {
 		if v.Rand()%uint64(n) < uint64(count) {

@@ -77,7 +77,7 @@ func (s *rangeStream) Release() { s.z = zset.ZSet{} }
 func replyAny(w *resp.Writer, v db.View, z *zset.ZSet, count int64, scores bool) {
 	openRange(w, count, scores)
 	if count > streamFrom {
-		w.Stream(&randomStream{z: z.Keep(), left: count, scores: scores, state: v.Rand()})
+		w.Stream(&randomStream{z: z.Keep(), left: count, scores: scores, random: splitmix(v.Rand())})
 		return
 	}
 	for ; count > 0; count-- {
@@ -91,12 +91,15 @@ type randomStream struct {
 	z      zset.ZSet
 	left   int64
 	scores bool
-	state  uint64 // of splitmix64, since the numbers of the command are gone by then
+	random splitmix
 }
 
-func (s *randomStream) rand() uint64 {
-	s.state += 0x9e3779b97f4a7c15
-	x := s.state
+// splitmix makes random numbers (splitmix64) where those of the command are gone.
+type splitmix uint64
+
+func (s *splitmix) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	x := uint64(*s)
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
@@ -106,7 +109,7 @@ func (s *randomStream) rand() uint64 {
 func (s *randomStream) Next(w *resp.Writer) bool {
 	limit := w.Len() + resp.StreamPiece
 	for ; s.left > 0 && w.Len() < limit; s.left-- {
-		at := int(s.rand() % uint64(s.z.Len()))
+		at := int(s.random.next() % uint64(s.z.Len()))
 		replyMembers(w, &s.z, at, at+1, false, s.scores)
 	}
 	return s.left > 0
@@ -114,3 +117,29 @@ func (s *randomStream) Next(w *resp.Writer) bool {
 
 // Release lets go of the clone.
 func (s *randomStream) Release() { s.z = zset.ZSet{} }
+
+// sampleStream is many different members, a good part of all, in order: each is taken
+// with the chance that is left for it.
+type sampleStream struct {
+	z      zset.ZSet
+	at     int // the rank that is looked at next
+	left   int
+	scores bool
+	random splitmix
+}
+
+// Next writes some more elements.
+func (s *sampleStream) Next(w *resp.Writer) bool {
+	limit, n := w.Len()+resp.StreamPiece, s.z.Len()
+	var it zset.Iter
+	for it.Start(&s.z, s.at, n, false); s.left > 0 && w.Len() < limit && it.Next(); s.at++ {
+		if s.random.next()%uint64(n-s.at) < uint64(s.left) {
+			replyElement(w, &s.z, &it, s.scores)
+			s.left--
+		}
+	}
+	return s.left > 0
+}
+
+// Release lets go of the clone.
+func (s *sampleStream) Release() { s.z = zset.ZSet{} }

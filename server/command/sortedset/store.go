@@ -1,0 +1,63 @@
+package sortedset
+
+import (
+	"heddle/db"
+	"heddle/db/zset"
+	"heddle/resp"
+	"heddle/server/command"
+)
+
+// Names that effects are written with.
+var (
+	wordDel  = []byte("DEL")
+	wordZAdd = []byte("ZADD")
+)
+
+// Store puts a result under key, or removes the key if it is empty, and answers how
+// many members there are. The effects name the members, not where they come from: what
+// the keys that were read hold may be otherwise where the effects are repeated, if only
+// because members have expired.
+func Store(c *command.Call, tx db.Txn, key []byte, result *zset.Object, event string) error {
+	if tx.Type(key) != db.TypeNone {
+		c.ReplicateAs(wordDel, key)
+	}
+	n := int64(result.Len())
+	switch {
+	case n > 0:
+		if err := zset.Store(tx, key, result); err != nil {
+			return err
+		}
+		tx.Touched(key, db.ClassZSet, event)
+		replicateMembers(c, key, result)
+	case tx.Delete(key):
+		tx.Touched(key, db.ClassGeneric, "del")
+	}
+	c.Reply.Int(n)
+	return nil
+}
+
+// membersAtOnce is how many members an effect names at most.
+const membersAtOnce = 1024
+
+// replicateMembers names the effects that make a result: ZADD with all its members.
+func replicateMembers(c *command.Call, key []byte, result *zset.Object) {
+	if !c.Logged() {
+		c.ReplicateAs(wordZAdd, key) // no more than a note that the command is not it
+		return
+	}
+	z := zset.Computed(result)
+	argv := append(make([][]byte, 0, 2+2*min(z.Len(), membersAtOnce)), wordZAdd, key)
+	var scores []byte
+	z.Each(0, z.Len(), false, func(member []byte, score float64) bool {
+		at := len(scores)
+		scores = resp.AppendDouble(scores, score)
+		if argv = append(argv, scores[at:len(scores):len(scores)], member); len(argv) == 2+2*membersAtOnce {
+			c.ReplicateAs(argv...)
+			argv = argv[:2]
+		}
+		return true
+	})
+	if len(argv) > 2 {
+		c.ReplicateAs(argv...)
+	}
+}
