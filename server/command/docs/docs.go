@@ -2,8 +2,8 @@
 // tree of each command.
 //
 // redis.json was written by the generate program from the answer of a running
-// redis-server; heddle.json describes what that server does not have: KeyDB's
-// commands and our own. Both are read when first asked for.
+// redis-server; heddle.json describes what that server does not have: what Redis
+// 7.2 and later added, KeyDB's commands and our own. Both are read when first asked for.
 package docs
 
 import (
@@ -57,8 +57,7 @@ type Library struct {
 // New returns the library. Nothing is read before the first look.
 func New() *Library { return &Library{load: sync.OnceValues(read)} }
 
-// read joins the two files. A subcommand that only heddle.json has joins its
-// container.
+// read joins the two files.
 func read() (map[string]*Doc, error) {
 	all, own := map[string]*Doc{}, map[string]*Doc{}
 	if err := json.Unmarshal(redisJSON, &all); err != nil {
@@ -68,16 +67,26 @@ func read() (map[string]*Doc, error) {
 		return nil, fmt.Errorf("heddle.json: %w", err)
 	}
 	for name, d := range own {
-		old := all[name]
-		if old == nil {
+		if old := all[name]; old != nil {
+			old.extend(d)
+		} else {
 			all[name] = d
-			continue
-		}
-		for sub, sd := range d.Subcommands {
-			old.Subcommands[sub] = sd
 		}
 	}
 	return all, nil
+}
+
+// extend adds what is newer than d: history, arguments at the end, subcommands.
+func (d *Doc) extend(newer *Doc) {
+	d.History = append(d.History, newer.History...)
+	d.Arguments = append(d.Arguments, newer.Arguments...)
+	for name, sub := range newer.Subcommands {
+		if old := d.Subcommands[name]; old != nil {
+			old.extend(sub)
+		} else {
+			d.Subcommands[name] = sub
+		}
+	}
 }
 
 // Find returns the docs of a command by its lower-case name, nil if there are

@@ -17,6 +17,14 @@ func TestFind(t *testing.T) {
 	if err != nil || client.Subcommands["client|setinfo"] == nil || client.Subcommands["client|list"] == nil {
 		t.Fatal("the files were not joined")
 	}
+	rank, err := l.Find("zrank")
+	if err != nil || len(rank.Arguments) != 3 || rank.Arguments[2].Token != "WITHSCORE" || len(rank.History) != 1 || rank.Since != "2.0.0" {
+		t.Fatalf("zrank was not extended: %+v, %v", rank, err)
+	}
+	info, err := l.Find("xinfo")
+	if s := info.Subcommands["xinfo|stream"]; err != nil || s.Summary == "" || len(s.History) != 3 || s.History[2][0] != "7.2.0" {
+		t.Fatalf("xinfo|stream was not extended: %+v, %v", s, err)
+	}
 	if d, err := l.Find("nosuch"); d != nil || err != nil {
 		t.Fatal(d, err)
 	}
