@@ -90,6 +90,27 @@ func (o *Object) DeleteRange(from, to int, fn func(member []byte, score float64)
 	})
 }
 
+// retain makes o anew of the members before rank from, and from rank to on. In the table
+// they keep their order, for those who scan.
+func (o *Object) retain(from, to int) {
+	kept := &Object{table: o.table.Empty(), tree: tree.New(), asList: o.asList}
+	z := Computed(o)
+	for _, span := range [...][2]int{{0, from}, {to, o.Len()}} {
+		var it Iter
+		for it.Start(&z, span[0], span[1], false); it.Next(); {
+			m := it.Member()
+			kept.Set(m, it.Score())
+			if at, timed := o.deadlines.Get(m); timed {
+				if kept.deadlines == nil {
+					kept.deadlines = members.NewDeadlines()
+				}
+				kept.deadlines.Set(m, at)
+			}
+		}
+	}
+	*o = *kept
+}
+
 // forget drops the deadline of a member.
 func (o *Object) forget(member []byte) {
 	if o.deadlines != nil && o.deadlines.Delete(member) && o.deadlines.Len() == 0 {

@@ -138,6 +138,9 @@ func (z *ZSet) Flush() error {
 	return z.tx.PutPacked(z.key, db.TypeZSet, db.Listpack, z.p, db.KeepExpiry)
 }
 
+// Gathers reports whether changes gather: what was put since Batch is not in the key yet.
+func (z *ZSet) Gathers() bool { return z.batch }
+
 // splice is Txn.Splice of the packed set, or the same in the room of a batch.
 func (z *ZSet) splice(at, del, ins int) ([]byte, error) {
 	if !z.batch {
@@ -197,12 +200,20 @@ func (z *ZSet) cut(from, to, n int) error {
 	return nil
 }
 
+// retainFrom is how many members must go at once, being most of them, that the others
+// move to a new Object: to take millions out of the table one by one takes seconds.
+const retainFrom = 1000
+
 // DropRange removes the members of rank from to before to. fn, unless it is nil,
 // gets each before it goes, lowest first, and keeps nothing of it.
 // ErrOutOfMemory changes nothing.
 func (z *ZSet) DropRange(from, to int, fn func(member []byte, score float64)) error {
 	from, to = max(from, 0), min(to, z.Len())
 	if from >= to {
+		return nil
+	}
+	if n := to - from; z.o != nil && fn == nil && n >= retainFrom && z.Len()-n <= n/4 {
+		z.o.retain(from, to)
 		return nil
 	}
 	if z.o != nil {

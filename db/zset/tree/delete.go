@@ -180,7 +180,7 @@ func (t *Tree) joinNodes(p *path) {
 	}
 	if t.root.level > 0 && len(t.root.kids) == 0 {
 		t.size -= t.root.size()
-		t.root = &node{owner: t.owner}
+		t.root = &node{owner: t.owner.Load()}
 		t.size += t.root.size()
 	}
 }

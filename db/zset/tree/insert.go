@@ -198,7 +198,7 @@ func (t *Tree) addChild(p *path, count int, score float64, c child) {
 		if i == fan {
 			at = fan - 1 // children come in order
 		}
-		right := &node{owner: t.owner, level: n.level}
+		right := &node{owner: t.owner.Load(), level: n.level}
 		right.absorb(n, at, fan)
 		n.removeChildren(at, fan)
 		if i < at {
@@ -219,7 +219,7 @@ func (t *Tree) addChild(p *path, count int, score float64, c child) {
 
 // raise puts a new root above the old one and its new neighbour.
 func (t *Tree) raise(left *node, count int, score float64, right child) {
-	root := &node{owner: t.owner, level: left.level + 1}
+	root := &node{owner: t.owner.Load(), level: left.level + 1}
 	root.insertChild(0, left.sum(), 0, child{node: left})
 	root.insertChild(1, count, score, right)
 	t.size += root.size()

@@ -81,10 +81,10 @@ func (n *node) sum() (sum int) {
 
 // own returns n, or a copy of it that belongs to t.
 func (t *Tree) own(n *node) *node {
-	if n.owner == t.owner {
+	if n.owner == t.owner.Load() {
 		return n
 	}
-	c := &node{owner: t.owner, level: n.level}
+	c := &node{owner: t.owner.Load(), level: n.level}
 	c.append(n, 0, len(n.kids))
 	t.size += c.size() - n.size()
 	return c

@@ -38,12 +38,15 @@
 // the original is changed, and both may be read by many.
 package tree
 
-import "bytes"
+import (
+	"bytes"
+	"sync/atomic"
+)
 
 // Tree is a counted B+tree. Make one with New or Build.
 type Tree struct {
 	root  *node
-	owner *owner
+	owner atomic.Pointer[owner]
 	n     int
 	size  int64
 }
@@ -53,8 +56,9 @@ type owner struct{ _ byte }
 
 // New returns an empty tree.
 func New() *Tree {
-	t := &Tree{owner: new(owner)}
-	t.root = &node{owner: t.owner}
+	t := &Tree{}
+	t.owner.Store(new(owner))
+	t.root = &node{owner: t.owner.Load()}
 	t.size = treeSize + t.root.size()
 	return t
 }
@@ -69,12 +73,13 @@ func (t *Tree) Len() int { return t.n }
 func (t *Tree) MemSize() int64 { return t.size }
 
 // Clone returns a tree with the same entries, in constant time. Either may be
-// changed without the other noticing.
+// changed without the other noticing. It may be called while others read or clone t, not
+// while they change it.
 func (t *Tree) Clone() *Tree {
-	c := *t
-	c.owner = new(owner)
-	t.owner = new(owner)
-	return &c
+	c := &Tree{root: t.root, n: t.n, size: t.size}
+	c.owner.Store(new(owner))
+	t.owner.Store(new(owner))
+	return c
 }
 
 // Bound is a place between entries: the entries before it are those that Rank
