@@ -80,14 +80,18 @@ func (o *Object) shrunk(lim *db.Limits) {
 		return
 	}
 	count, bytes := nodeLimit(lim)
-	if bytes == 0 && o.n > count/2 || bytes > 0 && o.bytes+listpack.RedisHeader > bytes/2 {
+	if bytes == 0 && o.n > count/2 || bytes > 0 && o.bytes+listpack.RedisHeader > bytes/2 ||
+		o.bytes > safetyBytes { // whatever the limit is: all of it is looked at below
 		return
 	}
 	o.redis = 0
 	for it := o.iter(0); it.Next(); {
 		o.redis += it.Entry().RedisSize()
 	}
-	o.quick = bytes > 0 && o.redis+listpack.RedisHeader > bytes/2
+	if bytes == 0 {
+		bytes = 2 * safetyBytes
+	}
+	o.quick = o.redis+listpack.RedisHeader > bytes/2
 }
 
 // Encoding is the list's name for OBJECT ENCODING.
