@@ -218,7 +218,7 @@ func (s *Stream) Has(id ID) bool {
 }
 
 // Count returns how many entries the range from..to has. It takes time for each chunk of
-// blocks, not for each entry.
+// blocks between its ends and the nearer end of the stream, not for each entry.
 func (s *Stream) Count(from, to ID) int {
 	if s.length == 0 || to.Before(from) {
 		return 0
@@ -242,8 +242,15 @@ func (s *Stream) upTo(id ID) int {
 	}
 	p := findID(&s.blocks, id)
 	n := 0
-	for c := 0; c < p.c; c++ {
-		n += s.blocks.list[c].chunk.sum
+	if list := s.blocks.list; p.c < len(list)/2 {
+		for i := range list[:p.c] {
+			n += list[i].chunk.sum
+		}
+	} else {
+		n = s.length
+		for i := range list[p.c:] {
+			n -= list[p.c+i].chunk.sum
+		}
 	}
 	k := s.blocks.list[p.c].chunk
 	for i := range k.leaves[:p.i] {
