@@ -31,6 +31,13 @@ func nhsetSpec() *command.Spec {
 // listMark ends the field of a list.
 const listMark = 0
 
+// maxLevels is how deep hashes may be nested: each level is looked at when a path is
+// set, and is a call within a call when it is shown. What stands deeper, since HSET put
+// it there, is shown as one name.
+const maxLevels = 128
+
+const errDeep resp.Error = "ERR path has too many levels"
+
 // splitPath cuts a path into its key and its field, "" if it names the key.
 func splitPath(path []byte) (key, field []byte, err error) {
 	if bytes.IndexByte(path, listMark) >= 0 {
@@ -48,6 +55,9 @@ func nhset(c *command.Call, tx db.Txn) error {
 	values := c.Args.Rest()
 	if err == nil && len(field) == 0 {
 		err = resp.ErrSyntax
+	}
+	if err == nil && bytes.Count(field, []byte(".")) >= maxLevels {
+		err = errDeep
 	}
 	if err != nil {
 		return err
@@ -195,9 +205,11 @@ func collect(h *hash.Hash, field []byte) (root *nested, found bool) {
 }
 
 func (n *nested) add(path, value []byte, list bool) {
-	for more := len(path) > 0; more; {
-		var name []byte
-		name, path, more = bytes.Cut(path, []byte("."))
+	for level, more := 1, len(path) > 0; more; level++ {
+		name := path
+		if more = level < maxLevels; more {
+			name, path, more = bytes.Cut(path, []byte("."))
+		}
 		s := n.index[string(name)]
 		if s == nil {
 			if n.index == nil {

@@ -128,20 +128,26 @@ func (r *randomReply) distinct(v db.View, h *hash.Hash, n int64) {
 
 // randomStream is a resp.Stream of random fields: count of those that follow, each
 // with the same chance, in the order of the hash; or drawn one by one, so that they
-// may repeat.
+// may repeat; or, if they are a small part of the hash, drawn until there are enough
+// different ones, for a walk over millions to find the next would take too long.
 type randomStream struct {
 	frozen hash.Frozen
 	it     hash.Iter
 	r      *source
 	repeat bool
-	n      int64 // still to be written
-	left   int64 // still to be looked at, if not repeat
+	seen   *members.Table // what was drawn, nil if that does not matter
+	n      int64          // still to be written
+	left   int64          // still to be looked at, if nothing is drawn
 	parts  parts
 }
 
 func newRandomStream(v db.View, h *hash.Hash, count, n int64, p parts) *randomStream {
 	s := &randomStream{frozen: h.Freeze(), r: newSource(v), repeat: count < 0, n: n, left: int64(h.Len()), parts: p}
-	s.it = s.frozen.Iter()
+	if count > 0 && 3*n < s.left {
+		s.seen = members.New(members.None)
+	} else {
+		s.it = s.frozen.Iter()
+	}
 	return s
 }
 
@@ -151,6 +157,13 @@ func (s *randomStream) Next(w *resp.Writer) bool {
 		if s.repeat {
 			r.one(s.frozen.Random(s.r))
 			s.n--
+			continue
+		}
+		if s.seen != nil {
+			if field, value := s.frozen.Random(s.r); s.seen.Add(field) {
+				r.one(field, value)
+				s.n--
+			}
 			continue
 		}
 		s.it.Next()
@@ -163,4 +176,4 @@ func (s *randomStream) Next(w *resp.Writer) bool {
 	return s.n > 0
 }
 
-func (s *randomStream) Release() { s.frozen, s.it = hash.Frozen{}, hash.Iter{} }
+func (s *randomStream) Release() { s.frozen, s.it, s.seen = hash.Frozen{}, hash.Iter{}, nil }
