@@ -164,7 +164,7 @@ func hgetdelSpec() *command.Spec {
 }
 
 func hgetdel(c *command.Call, tx db.Txn) error {
-	key, list := c.Args.Key(), fields(&c.Args)
+	key, list := c.Args.Key(), fields(&c.Args, errNumFields)
 	if err := c.Args.Done(); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package hashes
 
 import (
+	"math"
+
 	"heddle/db"
 	"heddle/db/hash"
 	"heddle/resp"
@@ -30,20 +32,19 @@ const (
 
 const (
 	errNoFields     resp.Error = "ERR Mandatory argument FIELDS is missing or not at the right position"
-	errNumFields    resp.Error = "ERR Parameter `numFields` should be greater than 0"
+	errNumFields    resp.Error = "ERR Number of fields must be a positive integer"
+	errNumExpiring  resp.Error = "ERR Parameter `numFields` should be greater than 0" // the same of HEXPIRE
 	errFieldsCount  resp.Error = "ERR The `numfields` parameter must match the number of arguments"
 	errNegativeTime resp.Error = "ERR invalid expire time, must be >= 0"
 )
 
-// fields reads FIELDS numfields field [field ...], which is all that is left.
-func fields(a *command.Args) [][]byte {
+// fields reads FIELDS numfields field [field ...], which is all that is left. wrong is
+// what is said of a number that is none.
+func fields(a *command.Args, wrong resp.Error) [][]byte {
 	if !a.Word("fields") {
 		a.Reject(errNoFields)
 	}
-	n := a.Int()
-	if n < 1 {
-		a.Reject(errNumFields)
-	}
+	n := a.IntRange(1, math.MaxInt64, wrong)
 	if n != int64(a.Len()) {
 		a.Reject(errFieldsCount)
 	}
@@ -117,7 +118,7 @@ func expireSpec(name string, u unit, absolute bool) *command.Spec {
 	return writeSpec(name, -6, command.DenyOOM, command.KeyUpdate, func(c *command.Call, tx db.Txn) error {
 		key, at := c.Args.Key(), instant(c, u, absolute, tx.Now())
 		cond := parseCondition(&c.Args)
-		list := fields(&c.Args)
+		list := fields(&c.Args, errNumExpiring)
 		if err := c.Args.Done(); err != nil {
 			return err
 		}
@@ -207,7 +208,7 @@ func (e *effect) expire(tx db.Txn, at db.Millis) {
 // ttlSpec: HTTL, HPTTL, HEXPIRETIME, HPEXPIRETIME key FIELDS numfields field [field ...]
 func ttlSpec(name string, u unit, absolute bool) *command.Spec {
 	return readSpec(name, -5, command.Fast, command.KeyAccess, func(c *command.Call, v db.View) error {
-		key, list := c.Args.Key(), fields(&c.Args)
+		key, list := c.Args.Key(), fields(&c.Args, errNumFields)
 		if err := c.Args.Done(); err != nil {
 			return err
 		}
@@ -239,7 +240,7 @@ func ttlSpec(name string, u unit, absolute bool) *command.Spec {
 func hpersistSpec() *command.Spec { return writeSpec("hpersist", -5, 0, command.KeyUpdate, hpersist) }
 
 func hpersist(c *command.Call, tx db.Txn) error {
-	key, list := c.Args.Key(), fields(&c.Args)
+	key, list := c.Args.Key(), fields(&c.Args, errNumFields)
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
