@@ -98,10 +98,21 @@ func (t *Table) MemSize() int64 { return t.mem }
 // Clone returns a copy that shares everything until one of the two changes it,
 // in constant time. It may be called while others read t, not while they change it.
 func (t *Table) Clone() *Table {
-	c := *t
-	c.owner = t.family.Add(1)
+	c := &Table{
+		kind: t.kind, rootBits: t.rootBits, root: t.root, owner: t.family.Add(1), rootOwner: t.rootOwner,
+		family: t.family, seed: t.seed, mask: t.mask, count: t.count, peak: t.peak, peakCount: t.peakCount,
+		mem: t.mem, side: t.side,
+	} // not a copy of *t: others may set its owner at the same time
 	atomic.StoreUint64(&t.owner, t.family.Add(1))
-	return &c
+	return c
+}
+
+// Empty returns a table without members in which they have the order that they have in
+// t, so that cursors of Scan stay valid when some move there.
+func (t *Table) Empty() *Table {
+	e := New(t.kind)
+	e.seed, e.mask = t.seed, t.mask
+	return e
 }
 
 func (t *Table) hash(member []byte) uint64 { return maphash.Bytes(t.seed, member) & t.mask }
