@@ -193,3 +193,43 @@ func TestMessagesBetweenReplies(t *testing.T) {
 		t.Error("nothing was pushed meanwhile")
 	}
 }
+
+// Who publishes without waiting for replies does not overrun a worker that has to
+// deliver each message to many: its subscribers get all, and none is closed.
+func TestQuickPublisher(t *testing.T) {
+	t.Parallel()
+	const subscribers, messages = 40, 20_000
+	f := start(t, func(o *server.Options) {
+		o.Workers, o.Settings.MinClientsPerThread = 2, subscribers
+		o.Settings.Output[dispatch.ClassPubSub] = server.OutputLimit{Hard: 8 << 20}
+	})
+	list := make([]*client, subscribers)
+	for i := range list {
+		list[i] = f.dial()
+		list[i].do(confirmation("news", 1), "subscribe", "news")
+	}
+	publisher := f.dial()
+	body := string(pattern(1000))
+	var all sync.WaitGroup
+	for i, c := range list {
+		all.Go(func() {
+			_ = c.SetReadDeadline(time.Now().Add(60 * time.Second))
+			if n, err := io.CopyN(io.Discard, c.r, int64(messages*len(message("news", body)))); err != nil {
+				t.Errorf("subscriber %d got %d bytes: %v", i, n, err)
+			}
+		})
+	}
+	all.Go(func() { publisher.send(bytes.Repeat(cmd("publish", "news", body), messages)) })
+	all.Go(func() {
+		for range messages {
+			if got, err := publisher.reply(); err != nil || got != fmt.Sprintf(":%d\r\n", subscribers) {
+				t.Errorf("got %q: %v", got, err)
+				return
+			}
+		}
+	})
+	all.Wait()
+	if f.WorkerClients()[1] == 0 {
+		t.Error("the publisher is on the subscribers' worker")
+	}
+}
