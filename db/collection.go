@@ -106,7 +106,7 @@ func (t *Tx) Limits() *Limits { return &t.cfg.Limits }
 
 // Collection returns the collection at key.
 func (t *Tx) Collection(key []byte, typ Type) (c Coll, found bool, err error) {
-	if !t.lookup(key) {
+	if !t.tally(key, t.access(key) && t.purgeSeen()) {
 		return c, false, nil
 	}
 	found = t.collection(&c, typ)
@@ -118,7 +118,7 @@ func (t *Tx) Collection(key []byte, typ Type) (c Coll, found bool, err error) {
 
 // CurrentCollection is Collection without counting a hit or miss.
 func (t *Tx) CurrentCollection(key []byte, typ Type) (c Coll, found bool, err error) {
-	if !t.access(key) {
+	if !t.access(key) || !t.purgeSeen() {
 		return c, false, nil
 	}
 	found = t.collection(&c, typ)

@@ -19,8 +19,10 @@ import (
 // whatever its size, and those without deadlines need nothing.
 //
 // A collection many of whose members are due at once is worked off bit by bit, as keys
-// are. Commands that change a collection find no member whose time has come: those are
-// removed before. Commands that read it have to look through them.
+// are. Commands that open a collection find no member whose time has come: those are
+// removed before, once, for every reader would have to look through them. Only where
+// that may not be (while writes are paused, or when memory is out), and in snapshots, they
+// are there and have to be passed over.
 
 // Timed is an Object whose members may have deadlines.
 type Timed interface {
@@ -122,6 +124,16 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 		c.s.watched.changed(c.s, t, t.db, key)
 	}
 	return n, false
+}
+
+// purgeSeen removes the members that are due from the collection at t.cur, for a command
+// that reads it; false if the key went with the last of them.
+func (t *Tx) purgeSeen() bool {
+	c := &t.cur
+	if c.s.dueAt(&c.rec, t.now) && (t.writing || !t.ks.frozen.Load()) {
+		t.purge(math.MaxInt)
+	}
+	return c.ok
 }
 
 // memberEvent is the keyspace event that members have expired: for hashes as Redis has
