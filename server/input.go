@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	sharedSize   = 1 << 20   // the buffer that a worker's connections read into
+	sharedSize   = 512 << 10 // the buffer that a worker's connections read into
 	readMin      = 16 << 10  // what a connection may read in a turn
 	readMax      = 64 << 10  // what it may read after it filled that
 	readOwn      = 256 << 10 // one read of a command that is larger than that
