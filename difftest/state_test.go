@@ -1,6 +1,7 @@
 package difftest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -121,11 +122,13 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestEventsOfOracle holds that events depend neither on chance nor on time.
+// TestEventsOfOracle holds that events depend neither on chance nor on time. Only SORT
+// misses the keys of its patterns in the order in which a hash table has the members.
 func TestEventsOfOracle(t *testing.T) {
 	var out strings.Builder
+	groups := slices.DeleteFunc(GroupNames(), func(name string) bool { return name == "sort" })
 	result, err := Compare(oracle(t).Addr, oracle(t).Addr, Config{
-		Options: Options{Seed: 7, Conns: 6, Keys: 24, Events: true}, N: 10000, MaxFailures: 5, Out: &out})
+		Options: Options{Seed: 7, Conns: 6, Keys: 24, Events: true, Groups: groups}, N: 10000, MaxFailures: 5, Out: &out})
 	if err != nil || len(result.Failures) > 0 {
 		t.Errorf("%v\n%s", err, &out)
 	}
