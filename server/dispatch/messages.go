@@ -153,6 +153,10 @@ func (c *Client) Receive(frame []byte, shared *pubsub.Frame) {
 	switch {
 	case c.mode&(modeClosing|modeGone) != 0:
 	case c.mode&modeExec != 0:
+		if len(c.late)+len(frame) > monitorBound { // no limit of its output counts that
+			c.conn.Kill()
+			return
+		}
 		c.late = append(append(c.late, head), frame[1:]...)
 	case shared != nil:
 		shared.Retain()

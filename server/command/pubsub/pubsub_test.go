@@ -150,3 +150,28 @@ func TestKeyspaceEvents(t *testing.T) {
 	e.Do("get none")
 	s.Received().Want("")
 }
+
+// A client to which EXEC sends more than anybody should keep is closed.
+func TestTooMuchInExec(t *testing.T) {
+	e := cmdtest.New(t, families()...)
+	c := e.NewClient()
+	c.RESP3().Do("subscribe b")
+	for i := range 20 {
+		c.Do("psubscribe a" + strings.Repeat("*", i+1))
+	}
+	run := func(times, size int) int {
+		c.Do("multi")
+		for range times {
+			c.Argv("publish", "a", strings.Repeat("x", size))
+		}
+		c.Do("unsubscribe b")
+		return len(c.Do("exec").Raw())
+	}
+	if n := run(2, 10<<10); n < 400<<10 || c.Killed() {
+		t.Errorf("%d bytes, killed: %t", n, c.Killed())
+	}
+	c.Do("subscribe b")
+	if n := run(4, 900<<10); n > 65<<20 || !c.Killed() {
+		t.Errorf("%d bytes, killed: %t", n, c.Killed())
+	}
+}
