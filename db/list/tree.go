@@ -288,7 +288,7 @@ func (t *tree) remove(o *owner, p *path) {
 			t.join(o, parent, j)
 		}
 	}
-	for t.root.kids != nil && len(t.root.kids) == 1 {
+	for len(t.root.kids) == 1 {
 		t.root = t.root.kids[0]
 		t.nodes--
 	}

@@ -121,7 +121,7 @@ func checkHead(data []byte, at int, prev ID) (id ID, own bool, next int, ok bool
 		_, next, ok = uvarint(data, next)
 	}
 	if ok && h&headSeq != 0 {
-		_, next, ok = uvarint(data, next)
+		_, _, ok = uvarint(data, next)
 	}
 	if !ok {
 		return id, false, 0, false

@@ -3,7 +3,6 @@ package streams
 import (
 	"bytes"
 	"math"
-	"strconv"
 
 	"heddle/db/stream"
 	"heddle/server/command"
@@ -132,6 +131,3 @@ func parseEnd(b []byte) (stream.ID, error) {
 	}
 	return id, err
 }
-
-// digits is how the numbers of a reply are spelled that Redis sends as strings.
-func digits(buf *[20]byte, n int64) []byte { return strconv.AppendInt(buf[:0], n, 10) }
