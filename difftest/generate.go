@@ -92,6 +92,7 @@ type Generator struct {
 	batch     int
 	multi     []bool // a connection is inside MULTI
 	opening   [][]Step
+	unsorted  bool // nothing is sorted in this era, see Fresh
 }
 
 // NewGenerator returns a generator; it fails when a group does not exist.
@@ -122,9 +123,12 @@ func GroupNames() []string {
 
 // Fresh says that the connections were opened anew and all keys are gone. What is
 // made from then on begins with a choice of limits, mostly low ones, so that
-// collections change their form all the time, and of protocol versions.
+// collections change their form all the time, and of protocol versions. In some eras
+// nothing is sorted, in the others no argument holds a zero byte: redis-server compares
+// by strcoll, to which what follows one does not exist, so chance orders such elements.
 func (g *Generator) Fresh() {
 	clear(g.multi)
+	g.unsorted = !slices.Contains(g.Groups, "sort") || g.rng.Intn(3) == 0 && len(g.Groups) > 1
 	g.opening = [][]Step{{{Argv: g.limits(), Replies: 1, Match: exact}}}
 	for conn := range g.Conns {
 		if g.rng.Intn(2) == 0 {
@@ -233,7 +237,7 @@ func (g *Generator) template() *template {
 // command makes one command.
 func (g *Generator) command(conn int) Step {
 	t := g.template()
-	for t.match.check != nil && (g.multi[conn] || g.Events && t.match.Name == "taken") {
+	for t.match.check != nil && (g.multi[conn] || g.Events && t.match.Name == "taken") || g.unsorted && (t.name == "SORT" || t.name == "SORT_RO") {
 		t = g.template()
 	}
 	s := Step{Argv: t.body.expand(g, nil), Match: t.match, Replies: 1, Closes: t.match.closes}
@@ -242,6 +246,11 @@ func (g *Generator) command(conn int) Step {
 	}
 	if most, ok := extended[t.name]; ok && g.multi[conn] {
 		s.Argv = s.Argv[:min(len(s.Argv), most)]
+	}
+	if !g.unsorted {
+		for i, a := range s.Argv {
+			s.Argv[i] = bytes.ReplaceAll(a, []byte{0}, []byte{1})
+		}
 	}
 	switch t.name {
 	case "MULTI":
