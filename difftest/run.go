@@ -29,8 +29,12 @@ type Pair struct {
 
 // Client is a connection to a server. It is not safe for concurrent use.
 type Client struct {
+	// Patience is how long a reply may take; zero stands for ten seconds.
+	Patience time.Duration
+
 	conn net.Conn
 	in   *bufio.Reader
+	out  []byte
 }
 
 // Dial connects to a server.
@@ -39,16 +43,15 @@ func Dial(addr string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{c, bufio.NewReaderSize(c, 64<<10)}, nil
+	return &Client{conn: c, in: bufio.NewReaderSize(c, 64<<10)}, nil
 }
 
 // Do runs a command.
 func (c *Client) Do(argv ...string) (Reply, error) {
-	c.conn.SetDeadline(time.Now().Add(replyTimeout))
-	if _, err := c.conn.Write(Step{Argv: words(argv...)}.append(nil)); err != nil {
+	if err := c.Send(argv); err != nil {
 		return Reply{}, err
 	}
-	return readReply(c.in)
+	return c.Receive()
 }
 
 // Close closes the connection.

@@ -36,6 +36,41 @@ type Server struct {
 // them, in a directory of its own, and waits until it answers. Its log goes to
 // the file log there, which errors quote.
 func StartServer(path string, args ...string) (*Server, error) {
+	dir, err := os.MkdirTemp("", "difftest")
+	if err != nil {
+		return nil, err
+	}
+	s, err := StartServerIn(dir, 10*time.Second, path, args...)
+	if err != nil {
+		os.RemoveAll(dir)
+	}
+	return s, err
+}
+
+// StartServerIn is StartServer in a directory that is there, with files that the server
+// may load; it waits no longer than so long until the server answers, and stays if it
+// has to give up.
+func StartServerIn(dir string, wait time.Duration, path string, args ...string) (*Server, error) {
+	for try := 0; ; try++ {
+		s, err := Spawn(dir, path, args...)
+		if err == nil {
+			err = s.Await(wait)
+		}
+		if err == nil {
+			return s, nil
+		}
+		if s != nil {
+			s.Kill()
+		}
+		// The free port may be taken before the server binds it.
+		if try == 5 || !strings.Contains(err.Error(), "already in use") {
+			return nil, err
+		}
+	}
+}
+
+// Spawn is StartServerIn without waiting: Await does that.
+func Spawn(dir, path string, args ...string) (*Server, error) {
 	path, err := exec.LookPath(path)
 	if err != nil {
 		return nil, err
@@ -43,21 +78,6 @@ func StartServer(path string, args ...string) (*Server, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "difftest")
-	if err != nil {
-		return nil, err
-	}
-	for range 5 { // the free port may be taken before the server binds it
-		var s *Server
-		if s, err = start(path, dir, args); err == nil {
-			return s, nil
-		}
-	}
-	os.RemoveAll(dir)
-	return nil, err
-}
-
-func start(path, dir string, args []string) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -81,16 +101,12 @@ func start(path, dir string, args []string) (*Server, error) {
 		s.cmd.Wait()
 		close(s.done)
 	}()
-	if err := s.await(); err != nil {
-		s.kill()
-		return nil, err
-	}
 	return s, nil
 }
 
-// await returns once the server answers PING.
-func (s *Server) await() error {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+// Await returns once the server answers PING, which it does not while it loads.
+func (s *Server) Await(wait time.Duration) error {
+	for deadline := time.Now().Add(wait); time.Now().Before(deadline); {
 		select {
 		case <-s.done:
 			return errors.New("server ended at once:\n" + s.Log())
@@ -145,7 +161,11 @@ func (s *Server) Alive() bool {
 	}
 }
 
-func (s *Server) kill() {
+// Dir is the server's directory.
+func (s *Server) Dir() string { return s.dir }
+
+// Kill ends the process at once, with SIGKILL; its directory stays.
+func (s *Server) Kill() {
 	s.cmd.Process.Kill()
 	<-s.done
 }
@@ -164,7 +184,7 @@ func (s *Server) Terminate(wait time.Duration) error {
 // Stop ends the server and removes its directory.
 func (s *Server) Stop() {
 	if s.Terminate(5*time.Second) != nil {
-		s.kill()
+		s.Kill()
 	}
 	os.RemoveAll(s.dir)
 }
