@@ -56,6 +56,14 @@ func (ks *Keyspace) sumStats(held bool) (st Stats) {
 	return st
 }
 
+// Dirty returns the number of changes since the start, Stats.Dirty alone. held
+// says that the caller has all shards locked.
+func (ks *Keyspace) Dirty(held bool) int64 {
+	n := ks.global.dirty.Load()
+	ks.eachShard(held, func(s *shard) { n += s.counts.dirty })
+	return n
+}
+
 // ResetStats sets all counters to zero but Dirty, as CONFIG RESETSTAT does. held
 // says that the caller has all shards locked.
 func (ks *Keyspace) ResetStats(held bool) {

@@ -109,6 +109,20 @@ func (s *Server) postAll(fn func(*worker)) {
 	}
 }
 
+// Settle returns when every worker has finished the batch that it was running
+// when Settle was called: what was said to the engine before, all of them have
+// heard by then. Not to be called on a worker.
+func (s *Server) Settle() {
+	var left sync.WaitGroup
+	for _, w := range s.workers {
+		left.Add(1)
+		if !w.post(left.Done) {
+			left.Done()
+		}
+	}
+	left.Wait()
+}
+
 // Run serves until Shutdown is done. After Shutdown it returns at once.
 func (s *Server) Run() error {
 	s.mu.Lock()

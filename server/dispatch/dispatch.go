@@ -129,6 +129,7 @@ const (
 	statePauseWrites             // CLIENT PAUSE WRITE
 	stateLoading                 // a data set is being loaded
 	stateNoReplicas              // writes want more replicas than there are
+	stateHeld                    // HoldAll
 )
 
 // New builds an engine. It installs the keyspace's hooks: nobody may use the

@@ -17,12 +17,13 @@ type pause struct {
 	until  int64 // by the monotonic clock
 	stop   func()
 	held   []*parked
+	frozen bool // HoldAll: everything is held, whatever on says
 }
 
 // holds reports whether the command has to wait for the end of a pause.
 func (x *Executor) holds(c *Client, s *command.Spec) bool {
 	switch st := x.e.state.Load(); {
-	case st&statePauseAll != 0:
+	case st&(statePauseAll|stateHeld) != 0:
 		return true
 	case st&statePauseWrites != 0:
 		return s.IsWrite() || s.Write != nil || s.Flags&command.MayReplicate != 0 ||
@@ -40,7 +41,7 @@ func (x *Executor) postpone(p *Pending, c *Client) {
 func (z *pause) join(k *parked) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if !z.on {
+	if !z.on && !z.frozen {
 		k.post()
 	} else if !slices.Contains(z.held, k) {
 		z.held = append(z.held, k)
@@ -99,12 +100,45 @@ func (e *Engine) unpauseLocked() {
 	z := &e.pause
 	z.on = false
 	e.setState(statePauseWrites|statePauseAll, false)
+	e.letHeldGo()
+}
+
+// letHeldGo lets the held commands go on unless something holds them still.
+func (e *Engine) letHeldGo() {
+	z := &e.pause
+	if z.on || z.frozen {
+		return
+	}
 	e.ks.Freeze(false)
 	for _, k := range z.held {
 		k.post()
 	}
 	clear(z.held)
 	z.held = z.held[:0]
+}
+
+// HoldAll holds back all commands of all clients, whatever they do, until LetGo:
+// for what replaces the data as a whole, and for the last save of a server that
+// stops. Commands that passed before may still run when it returns: the caller
+// waits for every executor to finish its batch. Keys neither expire nor are
+// evicted meanwhile. It is not to be called twice.
+func (e *Engine) HoldAll() {
+	z := &e.pause
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.frozen = true
+	e.setState(stateHeld, true)
+	e.ks.Freeze(true)
+}
+
+// LetGo ends HoldAll.
+func (e *Engine) LetGo() {
+	z := &e.pause
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.frozen = false
+	e.setState(stateHeld, false)
+	e.letHeldGo()
 }
 
 // Paused reports whether CLIENT PAUSE is in effect. Keys neither expire nor are
