@@ -107,6 +107,9 @@ type View interface {
 	// Collection returns the collection at key if it has type t, found=false if
 	// there is none, or ErrWrongType. Counts as String does.
 	Collection(key []byte, t Type) (c Coll, found bool, err error)
+	// Item returns the key with its value, as a snapshot would. It counts as String does.
+	// What it points to is valid until the key is changed.
+	Item(key []byte) (it Item, found bool)
 	// Limits returns the sizes at which collections change their encoding. They
 	// hold for this command, and must not be changed.
 	Limits() *Limits
@@ -188,6 +191,9 @@ type Txn interface {
 	// SetExpire sets the time to live (NoExpiry removes it); false if absent. It
 	// panics with ErrOutOfMemory when that takes memory, and there is none.
 	SetExpire(key []byte, at Expiry) bool
+	// SetAccess sets the access clock of a key that is there, as RESTORE does. What the
+	// eviction policy does not go by is ignored.
+	SetAccess(key []byte, a Access)
 	// Rename moves a value, its time to live and its access clock to another
 	// key of this database, replacing what is there; false if from is absent.
 	Rename(from, to []byte) (bool, error)

@@ -52,6 +52,7 @@ type Keyspace struct {
 	mask      uint64
 	databases int
 	frozen    atomic.Bool // see Freeze
+	pacer     Pacer       // of readers of snapshots; nil: none
 
 	_ [64]byte // what is above is read by every command, what is below is written by some
 

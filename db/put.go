@@ -58,7 +58,7 @@ func (t *Tx) put(key []byte, v *value, e Expiry) error {
 
 // announce tells that a key has come to be.
 func (t *Tx) announce(key []byte) {
-	if t.ks.hooks.Event != nil {
+	if t.ks.hooks.Event != nil && !t.root.quiet {
 		t.ks.hooks.Event(t.db, ClassNew, "new", key)
 	}
 }

@@ -160,6 +160,20 @@ func (c *Settings) frequency(clock uint32, now Millis) uint8 {
 	return uint8(n - min(n, gone))
 }
 
+// Access says what an access clock tells at an instant under the policy in force.
+func (c *Settings) Access(clock uint32, now Millis) Access {
+	if c.Policy.lfu() {
+		return Access{Idle: -1, Freq: int(c.frequency(clock, now))}
+	}
+	return Access{Idle: idleTime(clock, now), Freq: -1}
+}
+
+// LRU and LFU report whether the policy goes by idle time or by frequency.
+func (p Policy) LRU() bool { return p == AllKeysLRU || p == VolatileLRU }
+
+// LFU is described at LRU.
+func (p Policy) LFU() bool { return p.lfu() }
+
 // ChangeSettings changes some of the settings.
 func (ks *Keyspace) ChangeSettings(change func(*Settings)) {
 	for {

@@ -1,10 +1,6 @@
 package db
 
 import (
-	"syscall"
-
-	"golang.org/x/sys/unix"
-
 	"heddle/db/arena"
 	"heddle/db/table"
 )
@@ -21,7 +17,9 @@ type Snapshot struct {
 // frozen is a shard as a snapshot sees it.
 type frozen struct {
 	views   []table.View // by database
+	expires []int64      // by database: keys with a deadline
 	handles []handle
+	timed   bool // there may be an object whose members have deadlines
 }
 
 // Item is a key of a snapshot. What it points to is valid until Close.
@@ -30,7 +28,10 @@ type Item struct {
 	Type   Type
 	Expire Expiry
 	Str    Str  // of TypeString
-	Coll   Coll // of other types; not to be changed
+	Coll   Coll   // of other types; not to be changed
+	Clock  uint32 // the access clock, of now: see Settings.Access
+
+	reader *Reader // who came to it, see Breathe
 }
 
 // Snapshot begins a snapshot. fn, if not nil, runs while all shards are locked:
@@ -53,13 +54,14 @@ func (ks *Keyspace) snapshotLocked() *Snapshot {
 		s, f := &ks.shards[i], &sn.shards[i]
 		sn.epoch = s.epochs.Begin()
 		s.retired.opened(sn.epoch)
-		f.views = make([]table.View, ks.databases)
+		f.views, f.expires = make([]table.View, ks.databases), make([]int64, ks.databases)
 		for db := range s.ks.databases {
 			if d := s.at(db).Load(); d != nil {
-				f.views[db] = d.table.Freeze()
+				f.views[db], f.expires[db] = d.table.Freeze(), d.expires
 			}
 		}
 		f.handles = s.handles.list[:len(s.handles.list):len(s.handles.list)]
+		f.timed = s.handles.timed > 0
 	}
 	return sn
 }
@@ -73,43 +75,91 @@ func (sn *Snapshot) Len(db int) int {
 	return n
 }
 
-// breatheEvery is how many records Each visits before it offers the processor to
-// threads that wait for one: some dozens of microseconds. A reader that used up
-// its time slices kept workers waiting for milliseconds where there were not
-// processors enough. (A low priority would do the same, but a thread that has
-// it must not hold shards, as the begin and the end of a snapshot do.)
-const breatheEvery = 512
+// Expires returns the number of keys with a deadline in a database.
+func (sn *Snapshot) Expires(db int) (n int64) {
+	for i := range sn.shards {
+		n += sn.shards[i].expires[db]
+	}
+	return n
+}
+
+// Databases returns the number of databases.
+func (sn *Snapshot) Databases() int { return sn.ks.databases }
+
+// Settings returns the settings in force now.
+func (sn *Snapshot) Settings() Settings { return sn.ks.Settings() }
+
+// Timed reports whether there may be collections whose members have deadlines: false is
+// certain.
+func (sn *Snapshot) Timed() bool {
+	for i := range sn.shards {
+		if sn.shards[i].timed {
+			return true
+		}
+	}
+	return false
+}
+
+// Shards returns how many parts there are to read one by one.
+func (sn *Snapshot) Shards() int { return len(sn.shards) }
 
 // Each visits every key of a database, in no order, until fn returns false.
 func (sn *Snapshot) Each(db int, fn func(it *Item) bool) {
-	var it Item
-	visited := 0
-	for i := range sn.shards {
-		f, more := &sn.shards[i], true
-		f.views[db].Each(func(ref arena.Ref) bool {
-			f.load(sn.ks.heap, ref, &it)
-			more = fn(&it)
-			if visited++; visited%breatheEvery == 0 {
-				_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-			}
-			return more
-		})
-		if !more {
-			return
-		}
-	}
+	r := sn.Reader()
+	defer r.End()
+	r.All(db, fn)
+}
+
+// EachShard is Each of the keys of one shard; it reports whether fn never returned false.
+// Several goroutines may visit shards of the same snapshot.
+func (sn *Snapshot) EachShard(shard, db int, fn func(it *Item) bool) bool {
+	r := sn.Reader()
+	defer r.End()
+	return r.Each(shard, db, fn)
 }
 
 // Items visits every key of all databases, one database after the other, until fn
 // returns false. fn must not keep what it is given.
 func (sn *Snapshot) Items(fn func(db int, it *Item) bool) {
-	for db, more := 0, true; more && db < sn.ks.databases; db++ {
-		sn.Each(db, func(it *Item) bool {
-			more = fn(db, it)
-			return more
-		})
+	r := sn.Reader()
+	defer r.End()
+	r.Items(fn)
+}
+
+// Items is Snapshot.Items by this reader.
+func (r *Reader) Items(fn func(db int, it *Item) bool) {
+	for db, more := 0, true; more && db < r.sn.ks.databases; db++ {
+		more = r.All(db, func(it *Item) bool { return fn(db, it) })
 	}
 }
+
+// All visits every key of a database until fn returns false, and reports whether it
+// never did.
+func (r *Reader) All(db int, fn func(it *Item) bool) bool {
+	for i := range r.sn.shards {
+		if !r.Each(i, db, fn) {
+			return false
+		}
+	}
+	return true
+}
+
+// Each visits the keys of a database that are in one shard, until fn returns false, and
+// reports whether it never did. fn must not keep what it is given.
+func (r *Reader) Each(shard, db int, fn func(it *Item) bool) bool {
+	it := new(Item)
+	f := &r.sn.shards[shard]
+	return f.views[db].Each(func(ref arena.Ref, clock uint32) bool {
+		f.load(r.sn.ks.heap, ref, it)
+		it.reader, it.Clock = r, clock
+		more := fn(it)
+		r.Breathe()
+		return more
+	})
+}
+
+// LenOf returns the number of keys of a database that are in one shard.
+func (sn *Snapshot) LenOf(shard, db int) int { return sn.shards[shard].views[db].Len() }
 
 // load fills an Item from a record.
 func (f *frozen) load(h *arena.Heap, ref arena.Ref, it *Item) {
@@ -128,6 +178,18 @@ func (f *frozen) load(h *arena.Heap, ref arena.Ref, it *Item) {
 	default:
 		it.Str = Str{B: r.val()}
 	}
+}
+
+// Item returns the key with its value.
+func (t *Tx) Item(key []byte) (it Item, found bool) {
+	if !t.lookup(key) {
+		return it, false
+	}
+	c := &t.cur
+	f := frozen{handles: c.s.handles.list}
+	f.load(t.ks.heap, c.rec.ref, &it)
+	it.Clock = c.d.table.Clock(c.slot)
+	return it, true
 }
 
 // freeBatch is how many retired records are freed under one lock.

@@ -22,6 +22,7 @@ type Tx struct {
 	set       LockSet
 	writing   bool
 	touchless bool
+	quiet     bool
 	edited    bool // a collection was changed since Begin
 	cfg       *Settings
 	changes   int64

@@ -158,16 +158,26 @@ func (w *whole) scanShard(i, db int, at uint64, left *int, fn func(key []byte, t
 func (w *whole) Each(db int, fn func(key []byte, t Type) bool) {
 	sn := w.snapshot()
 	defer sn.close(w.tx != nil)
-	now := w.now()
-	sn.Each(db, func(it *Item) bool { return it.expired(now) || fn(it.Key, it.Type) })
+	r, now := w.reader(sn), w.now()
+	defer r.End()
+	r.All(db, func(it *Item) bool { return it.expired(now) || fn(it.Key, it.Type) })
 }
 
 // Items visits all keys and values as of one instant.
 func (w *whole) Items(fn func(db int, it *Item) bool) {
 	sn := w.snapshot()
 	defer sn.close(w.tx != nil)
-	now := w.now()
-	sn.Items(func(db int, it *Item) bool { return it.expired(now) || fn(db, it) })
+	r, now := w.reader(sn), w.now()
+	defer r.End()
+	r.Items(func(db int, it *Item) bool { return it.expired(now) || fn(db, it) })
+}
+
+// reader returns a reader that gives way to others unless they wait for its shards.
+func (w *whole) reader(sn *Snapshot) *Reader {
+	if w.tx == nil {
+		return sn.Reader()
+	}
+	return sn.hasty()
 }
 
 func (w *whole) snapshot() *Snapshot {

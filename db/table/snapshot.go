@@ -146,8 +146,9 @@ func (t *Table) Freeze() View {
 // Len returns the number of records.
 func (v View) Len() int { return v.len }
 
-// Each calls fn with every record, until fn returns false; it reports whether it never did.
-func (v View) Each(fn func(arena.Ref) bool) bool {
+// Each calls fn with every record and its access clock, which is that of now, until fn
+// returns false; it reports whether it never did.
+func (v View) Each(fn func(ref arena.Ref, clock uint32) bool) bool {
 	if v.dir == nil {
 		return true
 	}
@@ -168,21 +169,21 @@ func (v View) Each(fn func(arena.Ref) bool) bool {
 const groupBuckets = 8
 
 // group calls fn with the records of some buckets.
-func (v View) group(e entry, from uint64, fn func(arena.Ref) bool) bool {
-	var refs [groupBuckets * bucketSlots]arena.Ref
+func (v View) group(e entry, from uint64, fn func(arena.Ref, uint32) bool) bool {
+	var words [groupBuckets * bucketSlots]uint64
 	n, sum := 0, uint64(0)
 	for at := from; at < min(from+groupBuckets, e.mask()+1); at++ {
 		b := arena.At[bucket](v.heap, e.ref()+arena.Ref(at*bucketWords))
 		for m := occupied(b[0]); m != 0; m &= m - 1 {
 			// The clock in the word may change meanwhile.
-			refs[n] = refOf(atomic.LoadUint64(&b[(1+slotOf(m))&7]))
-			sum += v.heap.Touch(refs[n])
+			words[n] = atomic.LoadUint64(&b[(1+slotOf(m))&7])
+			sum += v.heap.Touch(refOf(words[n]))
 			n++
 		}
 	}
 	touched(sum)
-	for _, r := range refs[:n] {
-		if !fn(r) {
+	for _, w := range words[:n] {
+		if !fn(refOf(w), uint32(w>>clockShift)) {
 			return false
 		}
 	}

@@ -172,7 +172,7 @@ func (w *world) snapshot() {
 func (w *world) checkView(v viewModel) error {
 	seen := map[uint64]bool{}
 	var err error
-	v.view.Each(func(ref arena.Ref) bool {
+	v.view.Each(func(ref arena.Ref, _ uint32) bool {
 		id, value := w.heap.Words(ref, 2)[0], w.heap.Words(ref, 2)[1]
 		if want, ok := v.want[id]; !ok || want != value || seen[id] {
 			err = fmt.Errorf("snapshot %d shows %d = %d (again: %v), want %d (%v)", v.epoch, id, value, seen[id], want, ok)
