@@ -243,3 +243,28 @@ func (t *Table) Drop() {
 	}
 	t.len, t.shared = 0, false
 }
+
+// Reserve makes an empty table ready for n records, with segments that they fill to three
+// quarters at most. It does nothing to a table that has records, or when there is no memory.
+func (t *Table) Reserve(n int) {
+	if t.dir.Load() != nil || n <= segmentSlots/2 {
+		return
+	}
+	depth := uint64(0)
+	for depth < maxDepth && segmentSlots*3/4<<depth < n {
+		depth++
+	}
+	d := newDirectory(depth)
+	for i := range d.entries {
+		e, ok := t.newSegment(segmentBits, depth)
+		if !ok {
+			for j := range i {
+				t.dropSegment(entry(d.entries[j].Load()))
+			}
+			return
+		}
+		d.entries[i].Store(uint64(e))
+	}
+	t.shared = false
+	t.dir.Store(d)
+}
