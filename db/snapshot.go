@@ -27,7 +27,7 @@ type Item struct {
 	Key    []byte
 	Type   Type
 	Expire Expiry
-	Str    Str  // of TypeString
+	Str    Str    // of TypeString
 	Coll   Coll   // of other types; not to be changed
 	Clock  uint32 // the access clock, of now: see Settings.Access
 
