@@ -11,11 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"heddle/server/dispatch"
+	"heddle/server/pace"
 )
 
 // Server is the workers and what they share.
 type Server struct {
 	engine   *dispatch.Engine
+	pacer    *pace.Pacer
 	workers  []*worker
 	settings atomic.Pointer[Settings]
 	log      func(Level, string)
@@ -46,7 +48,7 @@ type Server struct {
 // is not called.
 func New(o Options) (*Server, error) {
 	s := &Server{
-		engine: o.Engine, log: o.Log, logs: o.Logs, affinity: o.Affinity,
+		engine: o.Engine, pacer: o.Pacer, log: o.Log, logs: o.Logs, affinity: o.Affinity,
 		backlog: o.Backlog, mark: o.Mark, unix: o.Unix, drained: make(chan struct{}, 1),
 	}
 	if s.logs == nil {

@@ -28,6 +28,7 @@ package server
 
 import (
 	"heddle/server/dispatch"
+	"heddle/server/pace"
 )
 
 // OutputLimit is one class of client-output-buffer-limit. Zero: no limit.
@@ -85,6 +86,7 @@ const (
 type Options struct {
 	Engine   *dispatch.Engine
 	Settings Settings
+	Pacer    *pace.Pacer // watches the workers; may be nil
 
 	Workers  int      // server-threads; 1 if 0
 	Affinity int      // the CPU of the first worker counted from 1; 0: not pinned

@@ -119,6 +119,9 @@ func (w *worker) loop() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w.pin()
+	if w.s.pacer != nil {
+		defer w.s.pacer.Watch()()
+	}
 	var yielded time.Time
 	for !w.over() {
 		n := w.wait()

@@ -20,6 +20,7 @@ import (
 	"heddle/server/dispatch"
 	"heddle/server/host"
 	"heddle/server/log"
+	"heddle/server/pace"
 	"heddle/server/process"
 	"heddle/server/stats"
 )
@@ -48,7 +49,9 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 	if err != nil {
 		return nil, err
 	}
-	network, err := listen(c, l, engine)
+	pacer := pace.New()
+	keys.Pace(pacer)
+	network, err := listen(c, l, engine, pacer)
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +130,12 @@ func newEngine(c *config.Store, l *log.Logger, keys *db.Keyspace, h *host.Host) 
 }
 
 // listen makes the network part and opens its sockets.
-func listen(c *config.Store, l *log.Logger, engine *dispatch.Engine) (*server.Server, error) {
+func listen(c *config.Store, l *log.Logger, engine *dispatch.Engine, pacer *pace.Pacer) (*server.Server, error) {
 	if c.Int("port") == 0 && c.String("unixsocket") == "" || len(c.Words("bind")) == 0 && c.String("unixsocket") == "" {
 		return nil, errors.New("Configured to not listen anywhere, exiting.")
 	}
 	network, err := server.New(server.Options{
-		Engine: engine, Settings: host.NetworkSettings(c),
+		Engine: engine, Pacer: pacer, Settings: host.NetworkSettings(c),
 		Workers: int(c.Int("server-threads")), Affinity: int(c.Int("server-thread-affinity")),
 		Bind: c.Words("bind"), Port: int(c.Int("port")), Backlog: int(c.Int("tcp-backlog")), Mark: uint32(c.Int("socket-mark-id")), Unix: c.String("unixsocket"),
 		Log:  func(v server.Level, text string) { l.Log(log.Level(v), text) },

@@ -70,23 +70,25 @@ func (d *Sum) value(it *db.Item, now db.Millis) {
 			d.mix(it.Str.B)
 		}
 	case db.TypeList:
-		d.list(&it.Coll)
+		d.list(it)
 	case db.TypeSet:
 		s := set.Of(it.Coll, now)
 		s.Each(func(member []byte) bool {
 			d.add(member)
+			it.Breathe()
 			return true
 		})
 	case db.TypeZSet:
-		d.zset(&it.Coll, now)
+		d.zset(it, now)
 	case db.TypeHash:
 		h := hash.Of(it.Coll, now)
 		h.Each(func(field, value []byte) bool {
 			d.addPair(field, value)
+			it.Breathe()
 			return true
 		})
 	case db.TypeStream:
-		d.stream(it.Coll.Object.(*stream.Stream))
+		d.stream(it)
 	}
 	if it.Expire != db.NoExpiry {
 		d.add([]byte("!!expire!!"))
@@ -101,19 +103,21 @@ func (d *Sum) addPair(a, b []byte) {
 	d.add(pair[:])
 }
 
-func (d *Sum) list(c *db.Coll) {
-	l := list.Of(c)
+func (d *Sum) list(it *db.Item) {
+	l := list.Of(&it.Coll)
 	var s listpack.Scratch
-	for it := l.Iter(0); it.Next(); {
-		d.mix(it.Entry().Bytes(&s))
+	for e := l.Iter(0); e.Next(); {
+		d.mix(e.Entry().Bytes(&s))
+		it.Breathe()
 	}
 }
 
-func (d *Sum) zset(c *db.Coll, now db.Millis) {
-	z := zset.Of(c, now)
+func (d *Sum) zset(it *db.Item, now db.Millis) {
+	z := zset.Of(&it.Coll, now)
 	var score [32]byte
 	z.Each(0, math.MaxInt, false, func(member []byte, f float64) bool {
 		d.addPair(member, appendScore(score[:0], f))
+		it.Breathe()
 		return true
 	})
 }
@@ -130,10 +134,10 @@ func appendScore(dst []byte, f float64) []byte {
 }
 
 // stream mixes the entries; groups do not count.
-func (d *Sum) stream(s *stream.Stream) {
+func (d *Sum) stream(item *db.Item) {
 	var name, value listpack.Scratch
 	var id []byte
-	it := s.Range(stream.ID{}, stream.ID{Ms: math.MaxUint64, Seq: math.MaxUint64})
+	it := item.Coll.Object.(*stream.Stream).Range(stream.ID{}, stream.ID{Ms: math.MaxUint64, Seq: math.MaxUint64})
 	for e, ok := it.Next(); ok; e, ok = it.Next() {
 		id = append(strconv.AppendUint(id[:0], e.ID.Ms, 10), '.')
 		d.mix(strconv.AppendUint(id, e.ID.Seq, 10))
@@ -142,6 +146,7 @@ func (d *Sum) stream(s *stream.Stream) {
 			d.mix(n.Bytes(&name))
 			d.mix(v.Bytes(&value))
 		}
+		item.Breathe()
 	}
 }
 
