@@ -83,36 +83,66 @@ func (v *Value) RedisSize() int {
 // AppendRedis appends the entries of p as a listpack of Redis to dst.
 func AppendRedis(dst, p []byte) []byte {
 	start := len(dst)
-	dst = append(dst, 0, 0, 0, 0, 0, 0)
+	dst = BeginRedis(dst)
 	count := 0
 	for at := Header; at < len(p); {
 		e := At(p, at)
-		dst = e.appendRedis(dst)
+		dst = e.AppendRedis(dst)
 		at += len(e)
 		count++
 	}
+	return EndRedis(dst, start, count)
+}
+
+// BeginRedis appends the header of a listpack of Redis to dst. Entries follow, and then
+// EndRedis, which is told where the header stands.
+func BeginRedis(dst []byte) []byte { return append(dst, 0, 0, 0, 0, 0, 0) }
+
+// EndRedis ends the listpack of count entries that begins at start.
+func EndRedis(dst []byte, start, count int) []byte {
 	dst = append(dst, 0xff)
 	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start))
 	binary.LittleEndian.PutUint16(dst[start+4:], uint16(min(count, 1<<16-1)))
 	return dst
 }
 
-func (e Entry) appendRedis(dst []byte) []byte {
+// AppendRedisInt appends the entry of integer n in a listpack of Redis.
+func AppendRedisInt(dst []byte, n int64) []byte {
 	start := len(dst)
-	if n, ok := e.Int(); ok {
-		dst = appendRedisInt(dst, n)
-	} else {
-		switch n := e.Len(); {
-		case n < 1<<6:
-			dst = append(dst, byte(0x80+n))
-		case n < 1<<12:
-			dst = append(dst, byte(0xe0+n>>8), byte(n))
-		default:
-			dst = append(dst, 0xf0, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
-		}
-		dst = e.Append(dst)
-	}
+	dst = appendRedisInt(dst, n)
 	return appendBack(dst, len(dst)-start)
+}
+
+// AppendRedisString appends the entry of s in a listpack of Redis: that of an integer if
+// s is the spelling of one.
+func AppendRedisString(dst, s []byte) []byte {
+	if n, ok := Number(s); ok {
+		return AppendRedisInt(dst, n)
+	}
+	start := len(dst)
+	dst = append(appendRedisHead(dst, len(s)), s...)
+	return appendBack(dst, len(dst)-start)
+}
+
+// AppendRedis appends the entry as one of a listpack of Redis.
+func (e Entry) AppendRedis(dst []byte) []byte {
+	if n, ok := e.Int(); ok {
+		return AppendRedisInt(dst, n)
+	}
+	start := len(dst)
+	dst = e.Append(appendRedisHead(dst, e.Len()))
+	return appendBack(dst, len(dst)-start)
+}
+
+// appendRedisHead appends what precedes a string of n bytes.
+func appendRedisHead(dst []byte, n int) []byte {
+	switch {
+	case n < 1<<6:
+		return append(dst, byte(0x80+n))
+	case n < 1<<12:
+		return append(dst, byte(0xe0+n>>8), byte(n))
+	}
+	return append(dst, 0xf0, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
 }
 
 func appendRedisInt(dst []byte, n int64) []byte {
