@@ -101,6 +101,7 @@ type Engine struct {
 	ks    *db.Keyspace
 	stats *stats.Stats
 	oplog Oplog
+	ends  []shardEnd // by shard
 	clock Clock
 	log   func(string)
 
@@ -148,6 +149,7 @@ func New(o Options) *Engine {
 	e.hub = pubsub.NewHub(e.ks.AddOverhead)
 	e.notify = e.hub.NewNotifier()
 	e.plans, e.exec = makePlans(o.Table), o.Table.Lookup([]byte("exec"))
+	e.ends = make([]shardEnd, e.ks.Shards())
 	e.clients.open(e)
 	e.waiters.open(e.ks)
 	e.asideTurns = make(chan struct{}, asidesAtOnce)

@@ -5,6 +5,7 @@ import (
 
 	"heddle/db"
 	"heddle/db/invariants"
+	"heddle/replication/oplog"
 	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/pubsub"
@@ -105,7 +106,8 @@ type Executor struct {
 
 	argv    [][]byte  // of the queued commands, while EXEC runs them
 	queued  []Pending // those commands
-	effects []Effect
+	effects []oplog.Effect
+	wakes   bool          // something was appended to the oplog in this batch
 	multis  []*multiState // spare ones
 }
 
@@ -117,8 +119,6 @@ func (e *Engine) NewExecutor() *Executor {
 	}
 	x.branch = e.hub.NewBranch(x.wakeUp)
 	x.deliver = x.branch.Deliver
-	x.call.SetLogged(e.oplog != nil)
-	x.again.SetLogged(e.oplog != nil)
 	x.tx.SetAwaiter(x)
 	return x
 }
@@ -150,6 +150,7 @@ func (x *Executor) RunBatch(batch []Pending) {
 		i = x.runFrom(batch, i)
 	}
 	x.letGo()
+	x.wakeReaders()
 	x.branch.Rest()
 	x.branch.Deliver()
 	x.settle()

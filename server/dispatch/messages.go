@@ -185,9 +185,3 @@ func gateSubscriber(_ *Executor, c *Client, p *Pending) resp.Error {
 	}
 	return resp.Error("ERR Can't execute '" + p.spec.FullName() + "'" + errSubscribed)
 }
-
-// propagates reports whether a command that is no write has effects all the same:
-// it may, and it named them.
-func (x *Executor) propagates(s *command.Spec) bool {
-	return s.Flags&command.MayReplicate != 0 && x.call.Replaced()
-}

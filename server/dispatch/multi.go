@@ -186,7 +186,8 @@ func (x *Executor) runQueueFrom(i int, c *Client) (next int) {
 }
 
 // expand makes the queue ready to run, touches the memory of its keys and
-// returns the shards it needs. Control commands need them all.
+// returns the shards it needs. Control commands need them all, unless they are about
+// connections and messages.
 func (x *Executor) expand(c *Client) db.LockSet {
 	m := c.multi
 	x.argv, x.queued = x.argv[:0], x.queued[:0]
@@ -204,7 +205,9 @@ func (x *Executor) expand(c *Client) db.LockSet {
 	for i := range x.queued {
 		p := &x.queued[i]
 		if p.spec.Control != nil {
-			set |= x.ks.AllShards()
+			if !aboutNoKeys(p.spec) {
+				set |= x.ks.AllShards()
+			}
 			continue
 		}
 		x.locate(p, c.db, true)
@@ -215,6 +218,11 @@ func (x *Executor) expand(c *Client) db.LockSet {
 		x.willLock(&x.queued[i])
 	}
 	return set
+}
+
+// aboutNoKeys reports whether a Control command looks at no key: PUBLISH, PING, SELECT.
+func aboutNoKeys(s *command.Spec) bool {
+	return s.Flags&command.PubSub != 0 || s.ACL&command.CatConnection != 0
 }
 
 // runQueued runs one command of the queue. What would wait answers at once as
@@ -231,8 +239,9 @@ func (x *Executor) runQueued(p *Pending, c *Client, m resp.Mark) {
 		if s.Flags&command.Fast == 0 {
 			x.rec.Flush()
 		}
+		logs := locksAll(s) && x.logs(&x.call)
 		err = s.Control(&x.call, c)
-		if err == nil && x.e.oplog != nil && (s.Flags&command.Writes != 0 || x.propagates(s)) {
+		if err == nil && logs && s.Flags&command.Writes != 0 {
 			x.commit(&x.call, c.db, true)
 		}
 	} else {

@@ -1,49 +1,86 @@
 package dispatch
 
 import (
+	"math/bits"
+
 	"heddle/db"
+	"heddle/replication/oplog"
 	"heddle/server/command"
 )
 
-// Effect is one change as others have to repeat it: a deterministic command
-// and its database.
-type Effect struct {
-	DB   int
-	Argv [][]byte
-}
-
-// Oplog takes the effects of commands, in the order of their commits.
+// Oplog takes the effects of commands, in the order of their commits. *oplog.Log is
+// one.
 type Oplog interface {
-	// Active reports whether anybody reads.
+	// Active reports whether anybody reads. It becomes true only while all shards
+	// are locked.
 	Active() bool
 	// Append adds a group of effects that stay together: those of one command
-	// or of one EXEC. The shards of its keys are locked; PUBLISH has none. It must not keep the
-	// effects nor their bytes.
-	Append(group []Effect)
+	// or of one EXEC; at is the Unix time in milliseconds. The shards of its keys are
+	// locked. It must not keep the effects nor their bytes. It returns the offset
+	// behind the group.
+	Append(at int64, group []oplog.Effect) oplog.Offset
+	// End returns the offset behind the last group.
+	End() oplog.Offset
+	// Wake tells those who read that something was appended.
+	Wake()
+}
+
+// logs reports whether anybody wants the effects of the command that is about to run,
+// and tells the call. The locks of a command that writes are held: so nobody begins to
+// read in the middle of it.
+func (x *Executor) logs(call *command.Call) bool {
+	yes := x.e.oplog != nil && x.e.oplog.Active()
+	call.SetLogged(yes)
+	return yes
 }
 
 // commit collects the effects of the command that just ran. Inside EXEC they
 // wait for the rest of the group.
 func (x *Executor) commit(call *command.Call, db int, inExec bool) {
-	if !x.e.oplog.Active() {
-		return
-	}
 	for _, argv := range call.Effects() {
 		if inExec {
 			argv = clone(argv)
 		}
-		x.effects = append(x.effects, Effect{DB: db, Argv: argv})
+		x.effects = append(x.effects, oplog.Effect{DB: db, Argv: argv})
 	}
 	if !inExec {
 		x.append()
 	}
 }
 
-// append hands the collected effects to the oplog.
+// append hands the collected effects to the oplog, with the shards of the transaction
+// locked. Those who read are woken when the batch is done.
 func (x *Executor) append() {
-	if group := x.effects; len(group) > 0 {
-		x.effects = group[:0]
-		x.e.oplog.Append(group)
+	group := x.effects
+	if len(group) == 0 {
+		return
+	}
+	x.effects = group[:0]
+	at := x.e.oplog.Append(int64(x.now), group)
+	x.e.appended(x.tx.LockSet(), at)
+	x.wakes = true
+}
+
+// wakeReaders wakes those who read the oplog, if something was appended.
+func (x *Executor) wakeReaders() {
+	if x.wakes {
+		x.wakes = false
+		x.e.oplog.Wake()
+	}
+}
+
+// shardEnd is the offset behind what was last appended for a shard, under its lock. It
+// has a cache line of its own.
+type shardEnd struct {
+	at oplog.Offset
+	_  [56]byte
+}
+
+// appended notes for the shards of a set, which are locked, where the log ended
+// when their keys were last changed.
+func (e *Engine) appended(set db.LockSet, at oplog.Offset) {
+	for m := uint64(set); m != 0; m &= m - 1 {
+		e.ends[bits.TrailingZeros64(m)].at = at
 	}
 }
 
@@ -54,7 +91,7 @@ func (e *Engine) evicted(db int, key []byte) { e.removed(db, key) }
 
 func (e *Engine) removed(db int, key []byte) {
 	if e.oplog != nil && e.oplog.Active() {
-		e.oplog.Append([]Effect{{DB: db, Argv: [][]byte{[]byte("DEL"), key}}})
+		e.appendOwn(db, key, []byte("DEL"), key)
 	}
 }
 
@@ -70,7 +107,23 @@ func (e *Engine) memberExpired(database int, t db.Type, key, member []byte) {
 	case db.TypeZSet:
 		name = "ZREM"
 	}
-	e.oplog.Append([]Effect{{DB: database, Argv: [][]byte{[]byte(name), key, member}}})
+	e.appendOwn(database, key, []byte(name), key, member)
+}
+
+// appendOwn appends what the engine did to a key by itself; the key's shard is locked.
+// Nobody is woken: who reads is in no hurry to learn of it, and looks when he is woken
+// for another reason or at the end of a cycle of expiry (Engine.WakeReaders).
+func (e *Engine) appendOwn(database int, key []byte, argv ...[]byte) {
+	at := e.oplog.Append(e.clock.Wall()/1e6, []oplog.Effect{{DB: database, Argv: argv}})
+	e.appended(db.LockSet(1)<<uint(e.ks.ShardOf(e.ks.Hash(key))), at)
+}
+
+// WakeReaders wakes those who read the oplog, behind something that changed the
+// keyspace outside of all executors: active expiry, eviction by cron.
+func (e *Engine) WakeReaders() {
+	if e.oplog != nil {
+		e.oplog.Wake()
+	}
 }
 
 // clone copies argv into memory of its own.

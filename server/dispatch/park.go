@@ -290,6 +290,7 @@ func (x *Executor) resume(k *parked) {
 	default:
 		x.settleWait(k, c)
 	}
+	x.wakeReaders()
 	x.settle()
 	x.sendOut()
 	x.rec.Flush()

@@ -83,9 +83,9 @@ func (x *Executor) invoke(s *command.Spec, call *command.Call, inExec bool) erro
 	if s.Write == nil {
 		return s.Read(call, x.tx)
 	}
-	before := x.tx.Changes()
+	logs, before := x.logs(call), x.tx.Changes()
 	err := s.Write(call, x.tx)
-	if x.e.oplog != nil && x.tx.Changes() != before {
+	if logs && x.tx.Changes() != before {
 		x.commit(call, x.tx.DB(), inExec)
 	}
 	return err
@@ -148,10 +148,11 @@ func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 		x.rec.Flush()
 		c.publish(s)
 	}
-	all := s.Flags&(command.AllShards|command.Writes) != 0
+	all := locksAll(s)
 	if all {
 		x.lock(c, x.ks.AllShards(), true)
 	}
+	logs := all && x.logs(&x.call)
 	err := s.Control(&x.call, c)
 	if errors.Is(err, command.ErrAside) {
 		err = nil
@@ -159,13 +160,16 @@ func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 	}
 	if err != nil {
 		x.fail(c, err)
-	} else if x.e.oplog != nil && (s.Flags&command.Writes != 0 || x.propagates(s)) {
+	} else if logs && s.Flags&command.Writes != 0 {
 		x.commit(&x.call, c.db, false)
 	}
 	if all {
 		x.unlock()
 	}
 }
+
+// locksAll reports whether a Control command runs with all of the keyspace locked.
+func locksAll(s *command.Spec) bool { return s.Flags&(command.AllShards|command.Writes) != 0 }
 
 // runKeys runs a Read or Write command of any number of keys. A command that
 // waits is parked while its keys are still locked, so that no write to them is

@@ -274,6 +274,7 @@ func (x *Executor) look(l *line) {
 	x.held = set
 	x.ready = append(x.ready, l)
 	x.giveBack() // not unlock: no transaction has begun
+	x.wakeReaders()
 	x.settle()
 	x.sendOut()
 	x.rec.Flush()

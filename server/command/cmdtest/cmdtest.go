@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"heddle/db"
+	"heddle/replication/oplog"
 	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/dispatch"
@@ -39,7 +40,7 @@ type Env struct {
 	exec   *dispatch.Executor
 	log    []string
 	events []string
-	oplog  oplog
+	oplog  effects
 	mu     sync.Mutex // guards posted: commands that go aside post from elsewhere
 	posted []func()
 	ports  int
@@ -200,16 +201,18 @@ func (e *Env) Groups(want ...string) {
 // Forget forgets the events and effects so far: of what only prepares a test.
 func (e *Env) Forget() { e.events, e.oplog.lines, e.oplog.groups = nil, nil, nil }
 
-// oplog keeps effects as text.
-type oplog struct {
+// effects keeps effects as text.
+type effects struct {
 	db     int
 	lines  []string
 	groups []string
 }
 
-func (o *oplog) Active() bool { return true }
+func (o *effects) Active() bool      { return true }
+func (o *effects) Wake()             {}
+func (o *effects) End() oplog.Offset { return oplog.Offset(len(o.groups)) }
 
-func (o *oplog) Append(group []dispatch.Effect) {
+func (o *effects) Append(_ int64, group []oplog.Effect) oplog.Offset {
 	var lines []string
 	for _, ef := range group {
 		if ef.DB != o.db {
@@ -220,6 +223,7 @@ func (o *oplog) Append(group []dispatch.Effect) {
 	}
 	o.lines = append(o.lines, lines...)
 	o.groups = append(o.groups, strings.Join(lines, "; "))
+	return o.End()
 }
 
 // joinWords spells arguments so that Words reads them back, the name in lower

@@ -106,7 +106,6 @@ func publishSpec(name string, k command.ChannelKind) *command.Spec {
 		Control: func(c *command.Call, s command.Session) error {
 			channel, message := c.Args.Bytes(), c.Args.Bytes()
 			c.Reply.Int(s.Publish(k, channel, message))
-			c.ReplicateAs(c.Args.Argv()...)
 			return nil
 		},
 	}
