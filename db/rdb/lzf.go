@@ -3,6 +3,7 @@ package rdb
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 )
 
 // Long strings are compressed in the format of liblzf. A compressed text is a
@@ -20,17 +21,31 @@ const (
 	lzfRun      = 32      // bytes of a run at most
 	lzfWindow   = 1 << 13 // how far back a copy reaches at most
 	lzfCopy     = 264     // bytes of a copy at most: 255 and 9
-	lzfTableLog = 14
-	lzfMinimum  = 20 // strings of at most so many bytes are not compressed
+	lzfTableLog = 14      // the table has up to so many bits of slots
+	lzfMinimum  = 20      // strings of at most so many bytes are not compressed
 )
 
 var errLZF = errors.New("broken LZF data")
 
-// compressor compresses strings one after another. Its table is not cleared
-// between them: what it holds of earlier strings lies below base.
+// compressor compresses strings one after another. Its table is as large as the
+// longest string needs, and not cleared between them: what it holds of earlier
+// strings lies below base.
 type compressor struct {
-	table [1 << lzfTableLog]uint32
+	table []uint32
+	shift uint // of a hash, to be a slot
 	base  uint32
+}
+
+// ready makes the table large enough for a string of n bytes, and gives the
+// string its base.
+func (c *compressor) ready(n int) {
+	if size := min(bits.Len(uint(n)), lzfTableLog); len(c.table) < 1<<size {
+		c.table, c.shift, c.base = make([]uint32, 1<<size), uint(32-size), 0
+	}
+	if c.base > 1<<31-1<<30 {
+		clear(c.table)
+		c.base = 0
+	}
 }
 
 // compress appends s compressed to dst. It gives up, and returns dst as it was
@@ -40,15 +55,12 @@ func (c *compressor) compress(dst, s []byte, limit int) ([]byte, bool) {
 	if len(s) < 4 || len(s) > 1<<30 {
 		return dst, false
 	}
-	if c.base > 1<<31-1<<30 {
-		clear(c.table[:])
-		c.base = 0
-	}
+	c.ready(len(s))
 	base := c.base + 1 // so that a zero in the table is nothing
 	c.base += uint32(len(s)) + 1
 	literal, at := 0, 0
 	for at+3 <= len(s) {
-		slot := &c.table[lzfHash(s, at)]
+		slot := &c.table[lzfHash(s, at)>>c.shift]
 		before := int(int64(*slot) - int64(base))
 		*slot = base + uint32(at)
 		if before < 0 || at-before > lzfWindow || s[before] != s[at] || s[before+1] != s[at+1] || s[before+2] != s[at+2] {
@@ -67,7 +79,7 @@ func (c *compressor) compress(dst, s []byte, limit int) ([]byte, bool) {
 		// Remember the last group that the copy covers whole, so that
 		// repetitions of odd lengths are met again.
 		if end := at + n; n > 3 && end+1 <= len(s) {
-			c.table[lzfHash(s, end-2)] = base + uint32(end-2)
+			c.table[lzfHash(s, end-2)>>c.shift] = base + uint32(end-2)
 		}
 		at += n
 		literal = at
@@ -79,10 +91,10 @@ func (c *compressor) compress(dst, s []byte, limit int) ([]byte, bool) {
 	return dst, true
 }
 
-// lzfHash is the slot of the three bytes at s[at:].
+// lzfHash is the hash of the three bytes at s[at:]; its upper bits are the slot.
 func lzfHash(s []byte, at int) uint32 {
 	v := uint32(s[at])<<16 | uint32(s[at+1])<<8 | uint32(s[at+2])
-	return v * 0x9e3779b1 >> (32 - lzfTableLog)
+	return v * 0x9e3779b1
 }
 
 // matchLength says how many bytes at s[at:] are equal to those at s[before:],
