@@ -62,9 +62,11 @@ func (s *Store) BeginRewrite(mode Mode, rdb bool) (*Rewrite, error) {
 		// The disk may name a file that an aborted rewrite left, and this would empty it.
 		if err = s.settle(); err == nil {
 			rw.entry = s.nextIncr(s.m)
+			s.log("Creating AOF incr file %s on background rewrite", rw.entry.Name)
 			rw.file, err = s.create(rw.entry.Name)
 		}
 	case Enabling:
+		s.log("Creating AOF incr file %s on background rewrite", s.tempIncr())
 		rw.file, err = s.create(s.tempIncr())
 	}
 	if err != nil {
@@ -99,7 +101,6 @@ func (rw *Rewrite) Switch() (disk.File, error) {
 		return nil, err
 	}
 	rw.switched = true
-	s.log("Creating AOF incr file %s on background rewrite", rw.entry.Name)
 	return rw.File(), nil
 }
 
@@ -129,10 +130,8 @@ func (s *Store) Finish(rw *Rewrite) error {
 			}
 		}
 	case Enabling:
-		// What is synced so far is enough: it is the last file, and the Appender goes on syncing it.
-		old := m.clone()
-		old.Incr = nil
-		rw.entry = s.nextEnabling(old, m)
+		// What is synced of it so far is enough: it is the last file, and its Appender goes on syncing it.
+		rw.entry = s.nextIncr(m)
 		incr = []Entry{rw.entry}
 	}
 	to := m.replaced(base, incr)
@@ -140,15 +139,11 @@ func (s *Store) Finish(rw *Rewrite) error {
 		return err
 	}
 	s.rw = nil
-	return s.collect()
-}
-
-// nextEnabling: the files before become history, and their numbers stay theirs.
-func (s *Store) nextEnabling(fresh, m *Manifest) Entry {
-	if len(m.Incr) > 0 {
-		fresh = m
+	// The rewrite is done; what could not be deleted is tried again by the next.
+	if err := s.collect(); err != nil {
+		s.warn("Can't remove the history files of the AOF: %s", disk.Errno(err))
 	}
-	return s.nextIncr(fresh)
+	return nil
 }
 
 // replaced returns the manifest after a rewrite: newest history first, as Redis has it.
