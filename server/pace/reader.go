@@ -2,6 +2,7 @@ package pace
 
 import (
 	"runtime"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,65 +13,55 @@ import (
 var _ db.Pacer = (*Pacer)(nil)
 
 const (
-	// readerSlice is the time slice of a reader's thread: longer than any that the system
-	// gives by itself, and short enough for one that had to let it begin.
-	readerSlice = 10 * time.Millisecond
-	// shortSleep is a sleep not worth its system call; it is made up for later.
-	shortSleep = 50 * time.Microsecond
-	// longSleep bounds one sleep.
+	// shortSleep is a sleep not worth its two switches between threads; it is made up for.
+	shortSleep = 150 * time.Microsecond
+	// longSleep bounds one sleep, longBurst what is made up for.
 	longSleep = 5 * time.Millisecond
-	// longBurst bounds what is made up for.
-	longBurst = 2 * time.Millisecond
-	// yieldAfter is how long a reader keeps its processor of Go's scheduler: in 10 ms it
-	// is taken away, and the runtime's monitor gets busy.
-	yieldAfter = 8 * time.Millisecond
+	longBurst = 5 * burst
+	// runFor is how long a reader keeps its processor of Go's scheduler: in 10 ms it is
+	// taken away, and the runtime's monitor gets busy.
+	runFor = 8 * time.Millisecond
 )
 
-// reader is a goroutine that reads, locked to its thread.
+// reader is a goroutine that reads.
 type reader struct {
-	p       *Pacer
-	began   int64         // the burst, in nanoseconds of the Pacer's time
-	used    int64         // processor time of the thread as of then
-	owed    time.Duration // sleep
-	yielded int64
+	p     *Pacer
+	began time.Duration // the burst, in the Pacer's time
+	ran   time.Duration // since when it has its processor of Go's scheduler
+	owed  time.Duration // sleep
 }
 
 // Begin makes the calling goroutine one that gives way.
 func (p *Pacer) Begin() db.Breather {
-	runtime.LockOSThread()
-	setSlice(readerSlice)
 	p.readers.Add(1)
 	now := p.now()
-	return &reader{p: p, began: now, used: threadTime(), yielded: now}
+	return &reader{p: p, began: now, ran: now}
 }
 
-// End gives the thread back as it was.
-func (r *reader) End() {
-	r.p.readers.Add(-1)
-	setSlice(0)
-	runtime.UnlockOSThread()
-}
+// End says that the goroutine reads no longer.
+func (r *reader) End() { r.p.readers.Add(-1) }
 
-// Breathe sleeps, if it has to, when a burst is over.
+// Breathe lets others run when a burst is over, and sleeps if it has to.
 func (r *reader) Breathe() {
 	p := r.p
 	now := p.now()
-	if now-r.began < int64(burst) {
+	worked := now - r.began
+	if worked < burst {
 		return
 	}
 	p.look(now)
-	used := threadTime()
-	r.owed += rest(min(time.Duration(used-r.used), longBurst), p.share.Load(), p.readers.Load())
-	switch {
-	case r.owed >= shortSleep:
-		r.sleep(min(r.owed, longSleep))
-		now = p.now()
-	case now-r.yielded > int64(yieldAfter):
-		runtime.Gosched()
-		now = p.now()
-		r.yielded = now
+	// More than a burst is time for which the thread did not run, or waited for a disk.
+	r.owed += rest(min(worked, longBurst), p.share.Load(), p.readers.Load())
+	if r.owed >= shortSleep {
+		r.sleep(now)
 	}
-	r.began, r.used = now, used
+	if now-r.ran > runFor {
+		runtime.Gosched()
+		r.ran = p.now()
+	}
+	// Also behind a sleep: who wakes up comes before a worker that runs.
+	_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+	r.began = p.now()
 }
 
 // rest is how long one of several readers has to sleep for the time that it worked.
@@ -81,32 +72,14 @@ func rest(worked time.Duration, share, readers int64) time.Duration {
 	return worked*time.Duration(max(readers, 1)*full)/time.Duration(share) - worked
 }
 
-// sleep sleeps in the thread: the goroutine is bound to it, and to wake it up through Go's
-// scheduler would take two switches between threads more.
-func (r *reader) sleep(d time.Duration) {
-	begin := r.p.now()
+// sleep sleeps for what is owed. It does so in the thread: to wake up a goroutine takes
+// two switches between threads more where all processors of Go's scheduler are idle.
+func (r *reader) sleep(now time.Duration) {
+	d := min(r.owed, longSleep)
 	t := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&t, nil) // cut short by a signal it is made up for
-	took := time.Duration(r.p.now() - begin)
+	_ = unix.Nanosleep(&t, nil) // what a signal cuts short is made up for
+	took := r.p.now() - now
 	r.owed = max(r.owed-took, 0)
 	r.p.slept.Add(int64(took))
 	r.p.breaks.Add(1)
-}
-
-// threadTime is the processor time of the calling thread in nanoseconds.
-func threadTime() int64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)
-	return t.Nano()
-}
-
-// setSlice changes the time slice of the calling thread; 0: the system's. Before Linux 6.12
-// it changes nothing.
-func setSlice(d time.Duration) {
-	a, err := unix.SchedGetAttr(0, 0)
-	if err != nil || a.Policy != unix.SCHED_NORMAL && a.Policy != unix.SCHED_BATCH {
-		return
-	}
-	a.Runtime = uint64(d)
-	_ = unix.SchedSetAttr(0, a, 0)
 }
