@@ -39,7 +39,7 @@ func imports() []importRule {
 		{"server/stats", nil},
 		{"server/pace", []string{"db"}},
 		{"server/process", []string{"server/log"}},
-		{"server", []string{"db/...", "resp", "server/dispatch", "server/pace", "server/poll", "server/stats"}},
+		{"server", []string{"db/...", "replication/oplog", "resp", "server/dispatch", "server/pace", "server/poll", "server/stats"}},
 		{"difftest/...", []string{"difftest"}},
 		{"benchmarks/...", nil},
 		{"tests/...", []string{"difftest"}},

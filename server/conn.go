@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"heddle/db"
+	"heddle/replication/oplog"
 	"heddle/resp"
 	"heddle/server/dispatch"
 	"heddle/server/poll"
@@ -41,7 +42,8 @@ type conn struct {
 	// housekeeping last looked.
 	window int32
 	grew   bool
-	share  int32 // commands it may run in the next turn; 0: as any
+	gate   oplog.Offset // what the replies that wait for the disk wait for
+	share  int32        // commands it may run in the next turn; 0: as any
 
 	lastRead int64 // when the peer or we last did something, in seconds
 	softAt   int64 // since when the soft output limit is exceeded; 0: it is not
@@ -78,6 +80,7 @@ const (
 	stateLinger                    // all is sent; the rest of its input is awaited, to be dropped
 	stateClosed
 	statePosted // it is in line with messages to be sent
+	stateGated  // its replies wait for the disk: nothing is executed
 	stateOver   // more messages would exceed its output limit: it is closed
 )
 
@@ -163,7 +166,7 @@ func set(a *atomic.Int64, v int64) {
 }
 
 // held reports whether the connection's commands must wait.
-func (c *conn) held() bool { return c.state&statePaused != 0 || c.client.Blocked() }
+func (c *conn) held() bool { return c.state&(statePaused|stateGated) != 0 || c.client.Blocked() }
 
 // owed reports whether the connection gets replies to what it sent before.
 func (c *conn) owed() bool { return c.state&(stateAgain|statePaused) != 0 || c.client.Aside() }

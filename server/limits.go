@@ -25,7 +25,7 @@ func (w *worker) pauseAt(c *conn) int64 {
 
 // inputFull reports whether no more input of the connection is to be read.
 func (w *worker) inputFull(c *conn) bool {
-	return c.state&statePaused != 0 && int64(c.in.len()) >= min(backlogLimit, w.set.QueryLimit)
+	return c.state&(statePaused|stateGated) != 0 && int64(c.in.len()) >= min(backlogLimit, w.set.QueryLimit)
 }
 
 // overHard closes a connection whose replies exceed the hard limit.
@@ -91,7 +91,7 @@ func (w *worker) overSoft(c *conn, waiting int64) bool {
 // checkQuery closes a connection whose input, with what MULTI and WATCH keep of
 // it, exceeds client-query-buffer-limit.
 func (w *worker) checkQuery(c *conn) bool {
-	if int64(c.in.len()+c.bigHave)+c.client.Memory() <= w.set.QueryLimit || c.state&statePaused != 0 {
+	if int64(c.in.len()+c.bigHave)+c.client.Memory() <= w.set.QueryLimit || c.state&(statePaused|stateGated) != 0 {
 		return true
 	}
 	head := c.in.bytes()

@@ -22,6 +22,7 @@ type outQueue struct {
 	held int64 // memory in use
 	lent int64 // how much of that is memory of the keyspace
 	lazy int   // streams among the pieces
+	shut int   // how many of the last pieces wait for the disk, see durable.go
 }
 
 // piece is a part of a reply.
@@ -41,6 +42,9 @@ func (x *piece) empty() bool {
 
 func (q *outQueue) empty() bool { return q.head == len(q.list) }
 func (q *outQueue) pieces() int { return len(q.list) - q.head }
+
+// sendable reports whether there is something that may be sent.
+func (q *outQueue) sendable() bool { return len(q.list)-q.head > q.shut }
 
 // copyMax is the size up to which replies are copied together rather than
 // queued where they are.
@@ -109,7 +113,7 @@ func (q *outQueue) copy(p *buffers, b []byte) {
 
 // send sends up to quota bytes. errno is EAGAIN when the peer takes no more.
 func (q *outQueue) send(p *buffers, fd int, v *poll.Vec, quota int) (sent, calls int, errno syscall.Errno) {
-	for !q.empty() && sent < quota {
+	for q.sendable() && sent < quota {
 		if q.list[q.head].stream != nil {
 			if !q.produce(p) {
 				return sent, calls, unix.EPROTO
@@ -118,7 +122,7 @@ func (q *outQueue) send(p *buffers, fd int, v *poll.Vec, quota int) (sent, calls
 		}
 		v.Reset()
 		off := q.off
-		for i := q.head; i < len(q.list) && q.list[i].stream == nil && v.Len() < quota-sent; i++ {
+		for i := q.head; i < len(q.list)-q.shut && q.list[i].stream == nil && v.Len() < quota-sent; i++ {
 			b := q.list[i].data[off:]
 			off = 0
 			if room := quota - sent - v.Len(); len(b) > room {
@@ -153,7 +157,7 @@ func (q *outQueue) send(p *buffers, fd int, v *poll.Vec, quota int) (sent, calls
 // advance drops n sent bytes, and pieces that are sent whole.
 func (q *outQueue) advance(p *buffers, n int) {
 	q.len -= int64(n)
-	for q.head < len(q.list) && q.list[q.head].stream == nil {
+	for q.sendable() && q.list[q.head].stream == nil {
 		x := &q.list[q.head]
 		left := len(x.data) - q.off
 		if n < left {
@@ -234,6 +238,10 @@ func (w *worker) flush(c *conn) {
 	}
 	if c.out.Len() > 0 {
 		if limit := w.set.Output[c.client.Class()].Hard; limit > 0 && w.overHard(c, limit) {
+			return
+		}
+		if (w.x.Gated() || len(w.gated) > 0) && !w.mayLeave(c) {
+			w.flushed(c)
 			return
 		}
 		if !w.sendNew(c) {
@@ -328,7 +336,7 @@ func (w *worker) interest(c *conn) {
 	if c.state&stateEOF == 0 && (c.state&stateClosing == 0 || c.state&stateLinger != 0) && !w.inputFull(c) {
 		want = poll.In
 	}
-	if !c.queue.empty() {
+	if c.queue.sendable() {
 		want |= poll.Out
 	}
 	if want == c.want {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"heddle/db/invariants"
+	"heddle/replication/oplog"
 	"heddle/resp"
 	"heddle/server/dispatch"
 	"heddle/server/poll"
@@ -38,6 +39,8 @@ type worker struct {
 
 	dirties     []*conn
 	posted      postLine
+	gated       []*conn      // those whose replies wait for the disk
+	opened      oplog.Offset // up to where it was durable when they were last looked at
 	agains      []*conn
 	againsSpare []*conn
 	bufs        buffers
@@ -96,6 +99,7 @@ func newWorker(s *Server, id int) (*worker, error) {
 	w.x = s.engine.NewExecutor()
 	w.rec = w.x.Recorder()
 	w.x.SetPost(func(fn func()) { w.post(fn) })
+	w.x.SetGate(func() { w.post(w.openGate) })
 	w.shared = make([]byte, sharedSize)
 	w.args = make([][]byte, 0, 4*argvSpare)
 	w.readSettings()
@@ -196,6 +200,7 @@ func (w *worker) turn(start time.Time, events int) {
 	w.run()
 	w.flushDirty()
 	w.flushPosted()
+	w.awaitDurable()
 	w.account()
 }
 
@@ -282,7 +287,7 @@ func (w *worker) deliver(c *conn, fn func()) {
 	}
 	w.openOut(c)
 	fn()
-	if c.state&statePaused != 0 && !w.checkPosted(c) {
+	if c.state&(statePaused|stateGated) != 0 && !w.checkPosted(c) {
 		return
 	}
 	if c.client.Closing() {

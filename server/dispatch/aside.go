@@ -58,6 +58,7 @@ func (x *Executor) land(k *parked, c *Client) {
 	c.unpark()
 	x.call.Start(k.spec, k.argv, c.w)
 	c.w.Take(&k.reply)
+	c.oweAll()
 	x.start = k.began
 	x.after(c, k.spec, k.argv)
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"heddle/db"
+	"heddle/replication/oplog"
 	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/pubsub"
@@ -33,6 +34,7 @@ type Client struct {
 	sub  *pubsub.Subscriber // nil: it never subscribed
 	late []byte             // messages that wait for the end of EXEC
 
+	owed    oplog.Offset // see Owed
 	id      int64
 	created int64 // seconds
 	shown   shown

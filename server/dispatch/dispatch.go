@@ -52,6 +52,7 @@ import (
 	"time"
 
 	"heddle/db"
+	"heddle/resp"
 	"heddle/server/command"
 	"heddle/server/pubsub"
 	"heddle/server/stats"
@@ -98,14 +99,17 @@ type Engine struct {
 	table *command.Table
 	plans []plan        // by Spec ID
 	exec  *command.Spec // EXEC, nil if the table has none
+	ping  *command.Spec
 	ks    *db.Keyspace
 	stats *stats.Stats
 	oplog Oplog
 	ends  []shardEnd // by shard
+	gate  replyGate
 	clock Clock
 	log   func(string)
 
 	settings atomic.Pointer[Settings]
+	fault    atomic.Pointer[resp.Error]
 	state    atomic.Uint32 // state bits: what keeps commands off the short way
 	configMu sync.Mutex    // orders changes of settings
 
@@ -130,6 +134,7 @@ const (
 	statePauseWrites             // CLIENT PAUSE WRITE
 	stateLoading                 // a data set is being loaded
 	stateNoReplicas              // writes want more replicas than there are
+	stateFault                   // writes are refused, see SetWriteFault
 	stateHeld                    // HoldAll
 )
 
@@ -148,7 +153,8 @@ func New(o Options) *Engine {
 	}
 	e.hub = pubsub.NewHub(e.ks.AddOverhead)
 	e.notify = e.hub.NewNotifier()
-	e.plans, e.exec = makePlans(o.Table), o.Table.Lookup([]byte("exec"))
+	e.plans, e.exec, e.ping = makePlans(o.Table), o.Table.Lookup([]byte("exec")), o.Table.Lookup([]byte("ping"))
+	e.gate.durable.Store(GateOpen)
 	e.ends = make([]shardEnd, e.ks.Shards())
 	e.clients.open(e)
 	e.waiters.open(e.ks)
@@ -203,6 +209,23 @@ func (e *Engine) SetLoading(on bool) { e.setState(stateLoading, on) }
 
 // Loading reports whether a data set is being loaded.
 func (e *Engine) Loading() bool { return e.state.Load()&stateLoading != 0 }
+
+// SetWriteFault has writes refused with a text, since they could not be kept: commands
+// that write, EXEC of such, and PING, as in Redis. The empty text takes it back.
+func (e *Engine) SetWriteFault(text resp.Error) {
+	e.configMu.Lock()
+	defer e.configMu.Unlock()
+	e.fault.Store(&text)
+	e.setState(stateFault, text != "")
+}
+
+// WriteFault returns the text with which writes are refused, "" if they are not.
+func (e *Engine) WriteFault() resp.Error {
+	if text := e.fault.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
 
 func (e *Engine) setState(bit uint32, on bool) {
 	if on {

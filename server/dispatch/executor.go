@@ -107,6 +107,8 @@ type Executor struct {
 	argv    [][]byte  // of the queued commands, while EXEC runs them
 	queued  []Pending // those commands
 	effects []oplog.Effect
+	door    door
+	gated   bool          // replies have to wait, see durable.go
 	wakes   bool          // something was appended to the oplog in this batch
 	multis  []*multiState // spare ones
 }
@@ -129,6 +131,7 @@ func (x *Executor) Recorder() *stats.Recorder { return x.rec }
 
 // Close gives the executor up.
 func (x *Executor) Close() {
+	x.leaveGate()
 	x.branch.Deliver() // to nobody, and nobody waits for it any more
 	x.rec.Close()
 }
@@ -190,6 +193,7 @@ func (x *Executor) startTurn() {
 	x.turn.client, x.turn.stalled = nil, false
 	x.run.share = x.mayShare()
 	x.alone = x.e.busy.Load() == 1
+	x.gated = x.e.gate.durable.Load() != GateOpen
 }
 
 func (x *Executor) setNow() { x.now = db.Millis((x.wallBase + x.start) / 1e6) }
@@ -371,6 +375,7 @@ func (x *Executor) panicked(p *Pending, r any) {
 		c.discard()
 	}
 	x.fail(c, text)
+	c.oweAll()
 	c.dropReply(x.mark)
 	x.settle()
 	x.tick(p.spec, true)

@@ -23,7 +23,7 @@ const (
 type gate func(x *Executor, c *Client, p *Pending) resp.Error
 
 // gates are asked in this order.
-var gates = [...]gate{gateExists, gateArity, gateAuth, gateNoMulti, gateMemory, gateReplicas, gateSubscriber, gateLoading}
+var gates = [...]gate{gateExists, gateArity, gateAuth, gateNoMulti, gateMemory, gateFault, gateReplicas, gateSubscriber, gateLoading}
 
 // throughGates takes a command the long way: gates, pause, MULTI queue, run.
 func (x *Executor) throughGates(p *Pending, c *Client) {
@@ -126,6 +126,17 @@ func gateMemory(x *Executor, c *Client, p *Pending) resp.Error {
 	}
 	if denied {
 		return resp.ErrOOM
+	}
+	return ""
+}
+
+// gateFault refuses what writes, and PING, while writes cannot be kept.
+func gateFault(x *Executor, c *Client, p *Pending) resp.Error {
+	if x.e.state.Load()&stateFault == 0 {
+		return ""
+	}
+	if p.spec.IsWrite() || p.spec == x.e.ping || p.spec == x.e.exec && c.mode&modeMulti != 0 && c.multi.write {
+		return x.e.WriteFault()
 	}
 	return ""
 }

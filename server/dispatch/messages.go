@@ -146,6 +146,7 @@ func (c *Client) PatternCount() int64 { return c.e.hub.Distinct(pubsub.Pattern) 
 // Receive sends a message to the client; see pubsub.Receiver. While EXEC writes its
 // reply, messages are kept for behind it.
 func (c *Client) Receive(frame []byte, shared *pubsub.Frame) {
+	c.oweAll()
 	head := frame[0]
 	if c.Proto() == 3 {
 		head = '>'

@@ -89,6 +89,7 @@ func (c *Client) fetchLines() {
 	q.lines = q.spare[:0]
 	q.mu.Unlock()
 	if c.mode&modeMonitor != 0 {
+		c.oweAll()
 		c.w.Raw(lines)
 	}
 	if q.spare = lines; cap(lines) > keptArgs {

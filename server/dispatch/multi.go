@@ -142,6 +142,10 @@ func (c *Client) Exec(call *command.Call) error {
 	} else {
 		x.runQueue(c)
 	}
+	if x.gated {
+		x.owe(c)
+		c.oweSome(x.queued)
+	}
 	x.unlock()
 	x.settle()
 	x.keys, x.start = x.keys[:keys], start
@@ -220,9 +224,20 @@ func (x *Executor) expand(c *Client) db.LockSet {
 	return set
 }
 
-// aboutNoKeys reports whether a Control command looks at no key: PUBLISH, PING, SELECT.
+// oweSome is owe for those commands of a queue that may look at all keys.
+func (c *Client) oweSome(queue []Pending) {
+	for i := range queue {
+		if s := queue[i].spec; s.Control != nil && !aboutNoKeys(s) {
+			c.oweAll()
+			return
+		}
+	}
+}
+
+// aboutNoKeys reports whether a Control command itself looks at no key: PUBLISH, PING,
+// SELECT, MULTI.
 func aboutNoKeys(s *command.Spec) bool {
-	return s.Flags&command.PubSub != 0 || s.ACL&command.CatConnection != 0
+	return s.Flags&command.PubSub != 0 || s.ACL&(command.CatConnection|command.CatTransaction) != 0
 }
 
 // runQueued runs one command of the queue. What would wait answers at once as

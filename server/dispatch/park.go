@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"heddle/db"
+	"heddle/replication/oplog"
 	"heddle/resp"
 	"heddle/server/command"
 )
@@ -72,6 +73,7 @@ type parked struct {
 	mu    sync.Mutex
 	state waitState
 	took  int64 // for how long it ran so far
+	owed  oplog.Offset
 }
 
 // why says what a command is parked for.
@@ -320,6 +322,7 @@ func (x *Executor) settleWait(k *parked, c *Client) {
 		return
 	case served:
 		c.w.Take(&k.reply)
+		c.owed = max(c.owed, k.owed)
 	default:
 		x.giveUp(k, c, state)
 	}

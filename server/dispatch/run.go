@@ -26,6 +26,9 @@ func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
 	if err != nil {
 		x.fail(c, err)
 	}
+	if x.gated {
+		x.owe(c)
+	}
 	x.unlockOne()
 	x.count(s, p.Argv, c)
 	if x.lent != nil {
@@ -163,6 +166,9 @@ func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 	} else if logs && s.Flags&command.Writes != 0 {
 		x.commit(&x.call, c.db, false)
 	}
+	if x.gated && !aboutNoKeys(s) {
+		c.oweAll()
+	}
 	if all {
 		x.unlock()
 	}
@@ -189,6 +195,9 @@ func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
 		x.fail(c, err)
 	}
 	x.tx.SetTouchless(false)
+	if x.gated {
+		x.owe(c)
+	}
 	x.unlock()
 }
 

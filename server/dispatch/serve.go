@@ -173,6 +173,7 @@ func (x *Executor) serveOne(p *place) {
 		x.e.waiters.remove(&k.places[i])
 	}
 	x.ended(k, k.took, failed)
+	k.owed = x.e.endOf(k.set)
 	x.posts = append(x.posts, outgoing{k.c.conn, k.wake})
 	k.finish(served)
 	k.mu.Unlock()
