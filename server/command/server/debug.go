@@ -81,6 +81,9 @@ func (f *family) debugTable() map[string]debugCommand {
 		"quicklist":   {1, 2, "QUICKLIST <key> [<0|1>]\n    Log how Redis would cut a list into nodes.", f.debugQuicklist},
 		"quicklist-packed-threshold": {1, 1, "QUICKLIST-PACKED-THRESHOLD <size>\n" +
 			"    The size from which on an element of a list counts as a node of its own.", f.debugPackedThreshold},
+		"reload": {0, anything, "RELOAD [NOSAVE] [NOFLUSH] [MERGE]\n    Save the RDB file, remove all keys and load it.",
+			f.debugReload},
+		"loadaof": {0, 0, "LOADAOF\n    Remove all keys and load the append-only file.", f.debugLoadAOF},
 		"replybuffer": {2, 2, "REPLYBUFFER (PEAK-RESET-TIME <ms|NEVER|RESET> | RESIZING <0|1>)\n" +
 			"    Accepted; idle connections have no reply buffer.", debugReplyBuffer},
 		"sdslen":            {1, 1, "SDSLEN <key>\n    Lengths of a key and of its string.", debugSDSLen},

@@ -87,12 +87,54 @@ type MemoryFacts struct {
 
 // PersistenceFacts are about what is saved.
 type PersistenceFacts struct {
-	Loading      bool
-	Changes      int64 // since the last save
-	LastSave     int64
-	CurrentCOW   int64 // copied because a snapshot is open
-	PeakCOW      int64
-	SnapshotKeys int64
+	Loading    bool
+	Load       LoadFacts // of now
+	Changes    int64     // since the last save
+	LastSave   int64
+	CurrentCOW int64 // copied because a snapshot is open
+	PeakCOW    int64
+	Percent    float64 // of the keys of the present save or rewrite
+	SavedKeys  int64   // that are written
+	TotalKeys  int64   // that there are to write
+	Forks      int64   // snapshots begun for files
+	ForkMicros int64   // that the last one took to begin
+	Sanitized  int64   // payloads looked at deeply
+	RDB        WorkFacts
+	KeysLoaded int64 // of the last RDB file
+	KeysGone   int64 // of it, expired
+	AOF        WorkFacts
+	AOFFile    AOFFacts
+}
+
+// WorkFacts are about saves, or about rewrites.
+type WorkFacts struct {
+	InProgress bool
+	Scheduled  bool
+	Failed     bool  // the last one
+	Seconds    int64 // that it took; -1: there was none
+	Current    int64 // seconds since the present one began; -1: there is none
+	Count      int64 // begun since the start
+	Failures   int64 // in a row
+	COW        int64 // memory that the last one needed for its snapshot
+}
+
+// LoadFacts say how far a load is.
+type LoadFacts struct {
+	Start       int64 // Unix seconds
+	Total, Read int64 // bytes
+	Keys        int64
+	Memory      int64 // that was in use when the file was made
+}
+
+// AOFFacts are about the append-only file.
+type AOFFacts struct {
+	Enabled     bool
+	WriteFailed bool
+	Size, Base  int64 // bytes now, and when it was rewritten
+	Pending     bool  // the first rewrite is still to come
+	Buffer      int64 // bytes that are not written yet
+	Syncing     bool  // an fsync is under way
+	Delayed     int64 // times that a write had to wait for one
 }
 
 // KeyFacts are what the keyspace counts.

@@ -55,6 +55,14 @@ func (f *family) flush(c *command.Call, s command.Session, db int) error {
 		return errNoFlash
 	}
 	s.Keyspace().Flush(db, async)
+	if db < 0 {
+		if save := f.d.Server.Flushed(s.InExec()); save != nil {
+			return c.Aside(func(w *resp.Writer) {
+				save()
+				w.OK()
+			})
+		}
+	}
 	c.Reply.OK()
 	return nil
 }

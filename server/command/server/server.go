@@ -46,8 +46,9 @@ type Server interface {
 	Sleep(micros int64)
 	// Log writes a line to the server's log, at level warning.
 	Log(line string)
-	// Shutdown ends the process. It returns at once: with nil when the server
-	// is on its way down, with an error when it cannot or may not stop.
+	// Shutdown ends the process. It waits until the data is saved, so far as it is
+	// to be, and returns nil when the server is on its way down and runs no command
+	// any more, an error when it goes on. With Soft it returns at once.
 	Shutdown(ShutdownOptions) error
 	// AbortShutdown takes back a Shutdown that is still waiting.
 	AbortShutdown() bool
@@ -58,6 +59,8 @@ type Server interface {
 	MemoryReport(held bool) string
 	// TableReport describes the tables of a database for people.
 	TableReport(db int, held bool) string
+
+	Persistence
 
 	// ResetStats lets counters that are not in stats.Stats begin anew.
 	ResetStats(held bool)
@@ -107,6 +110,7 @@ func Family(d Deps) command.Family {
 	}
 	specs = append(specs, f.keyspaceSpecs()...)
 	specs = append(specs, f.stateSpecs()...)
+	specs = append(specs, f.persistenceSpecs()...)
 	return command.Family{Name: group, Specs: specs}
 }
 

@@ -28,7 +28,8 @@ type fake struct {
 	facts    admin.Facts
 	log      []string
 	shutdown []admin.ShutdownOptions
-	refuse   bool
+	refuse   bool // everything that may be refused
+	points   bool // save points are set
 	stopping bool
 	slept    int64
 	calls    []string
@@ -59,6 +60,53 @@ func (f *fake) note(what string, on bool) {
 
 func (f *fake) Shutdown(o admin.ShutdownOptions) error {
 	f.shutdown = append(f.shutdown, o)
+	if f.refuse {
+		return errors.New("the disk is full")
+	}
+	return nil
+}
+
+func (f *fake) LastSave() int64 { return f.facts.Persistence.LastSave }
+
+func (f *fake) Save() error {
+	f.calls = append(f.calls, "save")
+	return f.failure()
+}
+
+func (f *fake) BGSave(schedule, held bool) (string, error) {
+	f.calls = append(f.calls, fmt.Sprintf("bgsave schedule=%v held=%v", schedule, held))
+	return "Background saving started", f.failure()
+}
+
+func (f *fake) BGRewriteAOF(held bool) (string, error) {
+	f.calls = append(f.calls, fmt.Sprintf("bgrewriteaof held=%v", held))
+	return "Background append only file rewriting started", f.failure()
+}
+
+func (f *fake) Flushed(held bool) func() {
+	f.calls = append(f.calls, fmt.Sprintf("flushed held=%v", held))
+	if !f.points || held {
+		return nil
+	}
+	return func() { f.calls = append(f.calls, "saved") }
+}
+
+func (f *fake) Backup(dir string, _ bool) (admin.BackupFacts, error) {
+	f.calls = append(f.calls, "backup "+dir)
+	return admin.BackupFacts{Dir: "/data/" + dir, Files: []string{"dump.rdb"}, Keys: 3, Bytes: 100, Millis: 7}, f.failure()
+}
+
+func (f *fake) Reload(o admin.ReloadOptions) error {
+	f.calls = append(f.calls, fmt.Sprintf("reload %+v", o))
+	return f.failure()
+}
+
+func (f *fake) LoadAOF() error {
+	f.calls = append(f.calls, "loadaof")
+	return f.failure()
+}
+
+func (f *fake) failure() error {
 	if f.refuse {
 		return errors.New("the disk is full")
 	}
@@ -128,11 +176,49 @@ func TestShutdown(t *testing.T) {
 	w.fake.refuse = true
 	e := cmdtest.New(t, w.families...)
 	e.Do("shutdown").Want("-ERR Errors trying to SHUTDOWN. Check logs.\r\n")
-	if len(w.fake.log) != 1 || !strings.Contains(w.fake.log[0], "the disk is full") {
-		t.Errorf("logged %q", w.fake.log)
-	}
 	w.fake.stopping = true
 	e.Do("shutdown abort").Want("+OK\r\n")
+}
+
+func TestPersistence(t *testing.T) {
+	w := newWorld()
+	w.fake.facts.Persistence.LastSave = 1_700_000_000
+	e := cmdtest.New(t, w.families...)
+	e.Do("save").Want("+OK\r\n")
+	e.Do("bgsave").Want("+Background saving started\r\n")
+	e.Do("bgsave Schedule").Want("+Background saving started\r\n")
+	e.Do("bgsave foo").Want("-ERR syntax error\r\n")
+	e.Do("bgsave schedule x").Want("-ERR syntax error\r\n")
+	e.Do("bgrewriteaof").Want("+Background append only file rewriting started\r\n")
+	e.Do("lastsave").Want(":1700000000\r\n")
+	e.Do("debug reload").Want("+OK\r\n")
+	e.Do("debug reload noflush MERGE nosave").Want("+OK\r\n")
+	e.Do("debug reload foo").Want("-ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.\r\n")
+	e.Do("debug loadaof").Want("+OK\r\n")
+	e.Do("flushall").Want("+OK\r\n")
+	w.fake.points = true
+	e.Do("flushall async").Want("+OK\r\n")
+	e.Do("flushdb").Want("+OK\r\n")
+	e.Do("heddle.backup b").Want("*10\r\n$6\r\nfolder\r\n$7\r\n/data/b\r\n$5\r\nfiles\r\n*1\r\n$8\r\ndump.rdb\r\n" +
+		"$4\r\nkeys\r\n:3\r\n$5\r\nbytes\r\n:100\r\n$12\r\nmilliseconds\r\n:7\r\n")
+	e.Do("multi").Want("+OK\r\n")
+	for _, cmd := range []string{"bgsave", "bgrewriteaof", "flushall", "debug reload"} {
+		e.Do(cmd).Want("+QUEUED\r\n")
+	}
+	e.Do("exec").Want("*4\r\n+Background saving started\r\n+Background append only file rewriting started\r\n+OK\r\n" +
+		"-ERR DEBUG RELOAD and DEBUG LOADAOF are not possible inside a transaction\r\n")
+	want := "save|bgsave schedule=false held=false|bgsave schedule=true held=false|bgrewriteaof held=false|" +
+		"reload {NoSave:false NoFlush:false Merge:false}|reload {NoSave:true NoFlush:true Merge:true}|loadaof|" +
+		"flushed held=false|flushed held=false|saved|backup b|bgsave schedule=false held=true|bgrewriteaof held=true|flushed held=true"
+	if got := strings.Join(w.fake.calls, "|"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	w.fake.refuse = true
+	for _, cmd := range []string{"save", "bgsave", "bgrewriteaof", "debug loadaof", "debug reload", "heddle.backup b"} {
+		if got := e.Do(cmd).Raw(); got != "-ERR the disk is full\r\n" {
+			t.Errorf("%s: %q", cmd, got)
+		}
+	}
 }
 
 func TestInfo(t *testing.T) {

@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"fmt"
-
 	"heddle/resp"
 	"heddle/server/command"
 )
@@ -36,11 +34,6 @@ func (f *family) facts(s command.Session) *Facts {
 	return facts
 }
 
-func (f *family) lastSave(c *command.Call, s command.Session) error {
-	c.Reply.Int(f.facts(s).Persistence.LastSave)
-	return nil
-}
-
 // role describes a primary without replicas.
 func (f *family) role(c *command.Call, s command.Session) error {
 	c.Reply.Array(3)
@@ -63,7 +56,7 @@ const (
 	errShutdownFailed resp.Error = "ERR Errors trying to SHUTDOWN. Check logs."
 )
 
-func (f *family) shutdown(c *command.Call, s command.Session) error {
+func (f *family) shutdown(c *command.Call, _ command.Session) error {
 	o, abort, n := ShutdownOptions{}, false, c.Args.Len()
 	for c.Args.More() {
 		switch {
@@ -96,14 +89,17 @@ func (f *family) shutdown(c *command.Call, s command.Session) error {
 		c.Reply.OK()
 		return nil
 	}
+	if !o.Soft {
+		// Without a reply the connection is closed, as all are.
+		return c.Aside(func(w *resp.Writer) {
+			if f.d.Server.Shutdown(o) != nil {
+				w.Error(errShutdownFailed)
+			}
+		})
+	}
 	if err := f.d.Server.Shutdown(o); err != nil {
-		f.d.Server.Log(fmt.Sprintf("SHUTDOWN refused: %v", err))
 		return errShutdownFailed
 	}
-	if o.Soft {
-		c.Reply.OK()
-		return nil
-	}
-	s.CloseAfterReply()
+	c.Reply.OK()
 	return nil
 }
