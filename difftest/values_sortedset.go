@@ -36,7 +36,7 @@ func (g *Generator) zmember() []byte {
 func (g *Generator) score() []byte {
 	switch g.rng.Intn(12) {
 	case 0:
-		return []byte(g.edgeFloat())
+		return []byte(pick(g.rng, edgeFloats))
 	case 1:
 		return []byte(pick(g.rng, []string{"inf", "-inf", "1e17", "4611686018427387904", "-4611686018427387905", "9223372036854775807", "1e-7", "-0"}))
 	case 2, 3:

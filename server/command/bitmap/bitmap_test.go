@@ -41,7 +41,7 @@ func TestEffectsAndEvents(t *testing.T) {
 	f("bitfield k set u8 0 1", "")
 	f("bitfield k set u8 0 2 incrby u8 0 1", "bitfield k set u8 0 2 incrby u8 0 1", "setbit k")
 	f("bitfield k overflow fail incrby u8 0 300", "")
-	f("bitfield new overflow fail incrby u8 0 300", "bitfield new overflow fail incrby u8 0 300", "new new", "setbit new")
+	f("bitfield new overflow fail incrby u8 0 300", "bitfield new overflow fail incrby u8 0 300", "new new")
 	f("bitop or x k", `set x "\x03\x00"`, "new x", "set x")
 	f("bitop not x k", `set x "\xfc\xff"`, "set x")
 	f("bitop and x nokey", "del x", "keymiss nokey", "del x")

@@ -21,10 +21,15 @@ func bitfieldSpec(maxBulk func() int64) *command.Spec {
 	return spec
 }
 
-// bitfieldKeyFlags: with GET alone nothing is changed.
+// bitfieldKeyFlags: with GET alone, spelled out, nothing is changed.
 func bitfieldKeyFlags(argv [][]byte) command.KeyFlags {
-	for _, arg := range argv[min(2, len(argv)):] {
-		if command.EqualFold(arg, "set") || command.EqualFold(arg, "incrby") {
+	for i := 2; i < len(argv); i++ {
+		switch left := len(argv) - 1 - i; {
+		case left >= 2 && command.EqualFold(argv[i], "get"):
+			i += 2
+		case left >= 1 && command.EqualFold(argv[i], "overflow"):
+			i++
+		default:
 			return command.KeyRW | command.KeyAccess | command.KeyUpdate
 		}
 	}
@@ -206,7 +211,12 @@ func bitfield(c *command.Call, tx db.Txn, most int64) error {
 		return err
 	}
 	changes := f.run(c.Reply, b)
-	if changes == 0 && len(b) == was {
+	if changes == 0 {
+		// WATCH does not see zeros that were only added, as in Redis; who repeats
+		// the command elsewhere does.
+		if len(b) != was {
+			tx.Dirty(1)
+		}
 		return nil
 	}
 	tx.Touched(key, db.ClassString, "setbit")
