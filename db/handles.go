@@ -63,15 +63,22 @@ func (h *handles) dup(i uint32) uint32 {
 
 // drop gives a handle back, and its value with it.
 func (h *handles) drop(i uint32) {
+	if b := h.take(i); b != nil {
+		b.Release()
+	}
+}
+
+// take gives a handle back and returns its Big, if it is one, which the caller releases.
+func (h *handles) take(i uint32) *Big {
 	v := h.list[i]
 	if v.big != nil {
 		h.kept.Add(v.big.hold(-1, 0))
-		v.big.Release()
 	}
 	h.total.Add(-v.size)
 	h.setTimer(&h.list[i], 0, 0)
 	h.list[i] = handle{}
 	h.free = append(h.free, i)
+	return v.big
 }
 
 // resize counts an object anew after it changed.

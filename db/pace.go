@@ -57,6 +57,12 @@ func (r *Reader) Breathe() {
 	}
 }
 
+// breatheFor is Breathe of so many steps.
+func (r *Reader) breatheFor(steps int) {
+	r.steps += steps
+	r.breathe()
+}
+
 func (r *Reader) breathe() {
 	switch {
 	case r.b != nil:

@@ -37,24 +37,42 @@ type Item struct {
 // Snapshot begins a snapshot. fn, if not nil, runs while all shards are locked:
 // what it notes belongs to the same instant.
 func (ks *Keyspace) Snapshot(fn func()) *Snapshot {
+	sn := ks.newSnapshot()
 	ks.Lock(ks.AllShards())
 	defer ks.Unlock(ks.AllShards())
 	if fn != nil {
 		fn()
 	}
-	return ks.snapshotLocked()
+	sn.begin()
+	return sn
 }
 
 // SnapshotLocked is Snapshot for a caller that has all shards locked.
-func (ks *Keyspace) SnapshotLocked() *Snapshot { return ks.snapshotLocked() }
+func (ks *Keyspace) SnapshotLocked() *Snapshot {
+	sn := ks.newSnapshot()
+	sn.begin()
+	return sn
+}
 
-func (ks *Keyspace) snapshotLocked() *Snapshot {
+// newSnapshot makes the memory of a snapshot, which takes longer than to begin it.
+func (ks *Keyspace) newSnapshot() *Snapshot {
+	n := ks.databases
 	sn := &Snapshot{ks: ks, shards: make([]frozen, len(ks.shards))}
+	views, expires := make([]table.View, len(ks.shards)*n), make([]int64, len(ks.shards)*n)
+	for i := range sn.shards {
+		f := &sn.shards[i]
+		f.views, f.expires = views[i*n:(i+1)*n], expires[i*n:(i+1)*n]
+	}
+	return sn
+}
+
+// begin freezes every table; all shards are locked.
+func (sn *Snapshot) begin() {
+	ks := sn.ks
 	for i := range ks.shards {
 		s, f := &ks.shards[i], &sn.shards[i]
 		sn.epoch = s.epochs.Begin()
 		s.retired.opened(sn.epoch)
-		f.views, f.expires = make([]table.View, ks.databases), make([]int64, ks.databases)
 		for db := range s.ks.databases {
 			if d := s.at(db).Load(); d != nil {
 				f.views[db], f.expires[db] = d.table.Freeze(), d.expires
@@ -63,7 +81,6 @@ func (ks *Keyspace) snapshotLocked() *Snapshot {
 		f.handles = s.handles.list[:len(s.handles.list):len(s.handles.list)]
 		f.timed = s.handles.timed > 0
 	}
-	return sn
 }
 
 // Len returns the number of keys in a database.
@@ -192,31 +209,70 @@ func (t *Tx) Item(key []byte) (it Item, found bool) {
 	return it, true
 }
 
-// freeBatch is how many retired records are freed under one lock.
-const freeBatch = 64
+const (
+	// freeBatch is how many retired records are freed under one lock, freeSegments how
+	// many segments.
+	freeBatch    = 64
+	freeSegments = 16
+)
 
 // Close ends the snapshot and frees what was kept for it alone.
 func (sn *Snapshot) Close() { sn.close(false) }
 
-// close is Close; held says that the caller has all shards locked.
+// close is Close; held says that the caller has all shards locked. Else it goes round the
+// shards and frees a little in each: whoever waits for one has it long before its next turn.
 func (sn *Snapshot) close(held bool) {
+	r := sn.Reader()
+	defer r.End()
 	for i := range sn.shards {
-		s := &sn.ks.shards[i]
-		if held {
-			s.closeSnapshot(sn.epoch)
-			for s.freeRetired(freeBatch) {
+		sn.ended(i, held)
+	}
+	left := make([]int, len(sn.shards))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		more := left[:0]
+		for _, i := range left {
+			if sn.free(i, held) {
+				more = append(more, i)
 			}
-			continue
+			if !held {
+				r.breatheFor(freeBatch)
+			}
 		}
-		sn.ks.lockShard(i)
-		s.closeSnapshot(sn.epoch)
-		for s.freeRetired(freeBatch) {
-			sn.ks.unlockShard(i)
-			sn.ks.lockShard(i)
-		}
-		sn.ks.unlockShard(i)
+		left = more
 	}
 	sn.shards = nil
+}
+
+// ended notes in a shard that the snapshot is over.
+func (sn *Snapshot) ended(i int, held bool) {
+	if held {
+		sn.ks.shards[i].closeSnapshot(sn.epoch)
+		return
+	}
+	defer sn.ks.unlockShard(i)
+	sn.ks.lockShard(i).closeSnapshot(sn.epoch)
+}
+
+// free frees some of what a shard keeps for no snapshot any longer, and reports whether
+// there is more. Large values are given back to the system outside of the lock.
+func (sn *Snapshot) free(i int, held bool) bool {
+	var bigs []*Big
+	s := &sn.ks.shards[i]
+	if !held {
+		sn.ks.lockShard(i)
+	}
+	more := s.epochs.Free(freeSegments)
+	more = s.freeRetired(freeBatch, &bigs) || more
+	if !held {
+		sn.ks.unlockShard(i)
+	}
+	for _, b := range bigs {
+		b.Release()
+	}
+	return more
 }
 
 func (s *shard) closeSnapshot(epoch uint64) {
@@ -297,8 +353,9 @@ func (s *shard) countRetired(rec *record, sign int64) {
 	s.ks.kept.Add(n)
 }
 
-// freeRetired frees up to limit records and reports whether there are more.
-func (s *shard) freeRetired(limit int) bool {
+// freeRetired frees up to limit records and reports whether there are more. It adds to
+// bigs the large values that the caller is to release.
+func (s *shard) freeRetired(limit int, bigs *[]*Big) bool {
 	for ; limit > 0; limit-- {
 		ref, ok := s.retired.take()
 		if !ok {
@@ -306,7 +363,12 @@ func (s *shard) freeRetired(limit int) bool {
 		}
 		rec := s.openRecord(ref)
 		s.countRetired(&rec, -1)
-		s.dropRecord(rec, true, false)
+		if rec.kind().hasHandle() {
+			if b := s.handles.take(rec.handle()); b != nil {
+				*bigs = append(*bigs, b)
+			}
+		}
+		s.arena.Free(ref)
 	}
 	return true
 }

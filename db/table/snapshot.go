@@ -51,8 +51,8 @@ func (e *Epochs) Begin() uint64 {
 	return e.current
 }
 
-// End closes a snapshot: its views must not be used any more. Segments that no
-// other sees are freed.
+// End closes a snapshot: its views must not be used any more. Free then frees what no
+// other sees.
 func (e *Epochs) End(epoch uint64) {
 	if i := slices.Index(e.open, epoch); i >= 0 {
 		e.open = slices.Delete(e.open, i, i+1)
@@ -61,17 +61,25 @@ func (e *Epochs) End(epoch uint64) {
 	if len(e.open) > 0 {
 		e.oldest = e.open[0]
 	}
+}
+
+// Free frees up to limit segments that no open snapshot sees, and reports whether there
+// are more.
+func (e *Epochs) Free(limit int) bool {
 	n := 0
-	for n < len(e.retired) && e.retired[n].epoch < e.oldest {
+	for ; n < len(e.retired) && e.retired[n].epoch < e.oldest; n++ {
+		if n == limit {
+			e.retired = e.retired[n:]
+			return true
+		}
 		r := &e.retired[n]
 		e.kept.Add(-int64(r.arena.Heap().Cap(r.ref)))
 		r.arena.Free(r.ref)
-		n++
 	}
-	e.retired = slices.Delete(e.retired, 0, n)
-	if len(e.retired) == 0 {
+	if e.retired = e.retired[n:]; len(e.retired) == 0 {
 		e.retired = nil
 	}
+	return false
 }
 
 // retire keeps a segment until no snapshot up to now is open.

@@ -194,6 +194,8 @@ func (w *world) closeView(i int) error {
 	}
 	w.views = append(w.views[:i], w.views[i+1:]...)
 	w.epochs.End(v.epoch)
+	for w.epochs.Free(3) {
+	}
 	rest := w.dead[:0]
 	for _, d := range w.dead {
 		if d.epoch < w.epochs.Oldest() {
