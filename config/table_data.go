@@ -9,6 +9,7 @@ func persistenceTable() []*Directive {
 		yesNo("rdbchecksum", true, Immutable, noSaves),
 		oneOf("sanitize-dump-payload", "no", 0, noSaves, "no", "yes", "clients"),
 		text("dbfilename", "dump.rdb", Protected|DenyLoading, noSaves).checked(checkFilename("dbfilename")),
+		oneOf("heddle-rdb-version", "auto", KeyDB, "", "auto", "10", "11", "12"),
 		yesNo("rdb-del-sync-files", false, 0, noReplication),
 		yesNo("rdb-save-incremental-fsync", true, 0, noSaves),
 		yesNo("appendonly", false, DenyLoading, noSaves),

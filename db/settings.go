@@ -30,6 +30,12 @@ type Limits struct {
 	StreamNodeBytes   int64 // stream-node-max-bytes, 0: no limit
 	StreamNodeEntries int64 // stream-node-max-entries, 0: no limit
 
+	// DumpVersion and DumpCompress are no limits, but what DUMP goes by beside these:
+	// the version of a payload (0: as the value needs), and whether strings are
+	// compressed.
+	DumpVersion  int
+	DumpCompress bool
+
 	// QuicklistPackedThreshold is the size in bytes from which on an element of a
 	// list is a node of its own; 0: as Redis chooses. DEBUG sets it.
 	QuicklistPackedThreshold int64
@@ -46,7 +52,7 @@ func DefaultLimits() Limits {
 		HashEntries: 512, HashValue: 64, ListSize: -2,
 		SetIntset: 512, SetEntries: 128, SetValue: 64,
 		ZSetEntries: 128, ZSetValue: 64,
-		HLLSparseBytes: 3000, StreamNodeBytes: 4096, StreamNodeEntries: 100,
+		HLLSparseBytes: 3000, StreamNodeBytes: 4096, StreamNodeEntries: 100, DumpCompress: true,
 	}
 }
 

@@ -85,7 +85,7 @@ func KeyspaceSettings(c *config.Store) db.Settings {
 // limitDirectives are those that collectionLimits reads.
 var limitDirectives = [...]string{"hash-max-listpack-entries", "hash-max-listpack-value", "list-max-listpack-size", "list-compress-depth",
 	"set-max-intset-entries", "set-max-listpack-entries", "set-max-listpack-value", "zset-max-listpack-entries", "zset-max-listpack-value",
-	"hll-sparse-max-bytes", "stream-node-max-bytes", "stream-node-max-entries"}
+	"hll-sparse-max-bytes", "stream-node-max-bytes", "stream-node-max-entries", "heddle-rdb-version", "rdbcompression"}
 
 // collectionLimits are what a configuration says of the encodings of collections.
 func collectionLimits(c *config.Store) db.Limits {
@@ -96,7 +96,14 @@ func collectionLimits(c *config.Store) db.Limits {
 		ZSetEntries: c.Int("zset-max-listpack-entries"), ZSetValue: c.Int("zset-max-listpack-value"),
 		HLLSparseBytes:  c.Int("hll-sparse-max-bytes"),
 		StreamNodeBytes: c.Int("stream-node-max-bytes"), StreamNodeEntries: c.Int("stream-node-max-entries"),
+		DumpVersion: RDBVersion(c), DumpCompress: c.Bool("rdbcompression"),
 	}
+}
+
+// RDBVersion is the version of files to be written, 0 if it depends on what is in them.
+func RDBVersion(c *config.Store) int {
+	version, _ := strconv.Atoi(c.String("heddle-rdb-version"))
+	return version
 }
 
 func (h *Host) applyKeyspace() {
@@ -259,4 +266,7 @@ func (h *Host) follow() {
 	c.OnChange(h.applyStats, "slowlog-log-slower-than", "slowlog-max-len", "latency-monitor-threshold", "latency-tracking")
 	c.OnChange(h.applyLogLevel, "loglevel")
 	c.OnChange(h.applyTitle, "proc-title-template")
+	c.OnApply(func() error { return h.Keeper.SetAppendOnly(c.Bool("appendonly")) }, "appendonly")
+	c.OnChange(h.Keeper.SetSync, "appendfsync", "aof-timestamp-enabled", "no-appendfsync-on-rewrite", "aof-disable-auto-gc")
+	c.OnChange(h.Keeper.Review, "save", "stop-writes-on-bgsave-error")
 }
