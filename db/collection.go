@@ -139,7 +139,7 @@ func (t *Tx) EditCollection(key []byte, typ Type) (c Coll, found bool, err error
 	}
 	t.root.edited = true
 	if p.rec.kind() == kindObject {
-		if p.s.dueAt(&p.rec, t.now) {
+		if p.s.dueAt(&p.rec, t.due) {
 			if _, failed := t.purge(math.MaxInt); failed {
 				return c, false, ErrOutOfMemory
 			}

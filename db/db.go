@@ -86,6 +86,9 @@ type View interface {
 	Databases() int
 	// Now is one instant for the whole command.
 	Now() Millis
+	// Due is the instant up to which deadlines have passed: Now, or the beginning of
+	// time where what is due stays until it is deleted (see Tx.SetTimeless).
+	Due() Millis
 	Rand() uint64
 
 	// String returns the string at key, or found=false, or ErrWrongType.

@@ -92,7 +92,7 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 	if !ok {
 		return 0, false
 	}
-	if next := o.NextDeadline(); next == 0 || next > t.now {
+	if next := o.NextDeadline(); next == 0 || next > t.due {
 		t.reschedule()
 		return 0, false
 	}
@@ -103,7 +103,7 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 		o = c.s.handles.object(c.rec.handle()).(Timed)
 	}
 	typ, key := c.rec.typ(), c.rec.key()
-	n = o.ExpireDue(t.now, limit, func(member []byte) {
+	n = o.ExpireDue(t.due, limit, func(member []byte) {
 		if hook := t.ks.hooks.MemberExpired; hook != nil {
 			hook(t.db, typ, key, member)
 		}
@@ -117,7 +117,7 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 		c.s.lose(t.db, c.d, c.slot, ClassGeneric, "del", nil)
 		return n, false
 	}
-	if next := o.NextDeadline(); next > t.now || next == 0 {
+	if next := o.NextDeadline(); next > t.due || next == 0 {
 		t.reschedule()
 	}
 	if c.s.watched.used {
@@ -130,7 +130,7 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 // that reads it; false if the key went with the last of them.
 func (t *Tx) purgeSeen() bool {
 	c := &t.cur
-	if c.s.dueAt(&c.rec, t.now) && (t.writing || !t.ks.frozen.Load()) {
+	if c.s.dueAt(&c.rec, t.due) && (t.writing || !t.ks.frozen.Load()) {
 		t.purge(math.MaxInt)
 	}
 	return c.ok

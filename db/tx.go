@@ -1,6 +1,7 @@
 package db
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"heddle/db/invariants"
@@ -19,6 +20,8 @@ type Tx struct {
 	root      *Tx // the transaction that counts changes; t itself unless made by In
 	db        int
 	now       Millis
+	due       Millis // what is due by then is gone
+	timeless  bool
 	set       LockSet
 	writing   bool
 	touchless bool
@@ -61,6 +64,9 @@ func (t *Tx) Seed(n uint64) { t.rnd.Seed(n, ^n) }
 // methods of Txn.
 func (t *Tx) Begin(db int, now Millis, set LockSet, write bool) {
 	t.db, t.now, t.set, t.writing = db, now, set, write
+	if t.due = now; t.timeless {
+		t.due = math.MinInt64
+	}
 	t.changes, t.edited, t.primed, t.cur.ok = 0, false, nil, false
 	t.cfg = t.ks.settings.Load()
 }
@@ -79,6 +85,12 @@ func (t *Tx) Select(db int) {
 // SetTouchless says whether accesses leave the access clocks alone, as CLIENT
 // NO-TOUCH wants. It holds until changed.
 func (t *Tx) SetTouchless(on bool) { t.touchless = on }
+
+// SetTimeless says whether keys and members whose time has come stay as they are, and
+// deadlines that have passed are accepted like others: so it is where commands of the
+// past are repeated, which name what had expired by then. It holds until changed, from
+// the next Begin on.
+func (t *Tx) SetTimeless(on bool) { t.timeless = on }
 
 // Changes returns how many changes were counted since Begin.
 func (t *Tx) Changes() int64 { return t.changes }
@@ -131,7 +143,7 @@ func (t *Tx) find(key []byte) bool {
 	}
 	rec := openRecord(t.ks.heap, d.table.Ref(slot))
 	c.slot, c.rec, c.ok = slot, rec, true
-	if rec.expired(t.now) {
+	if rec.expired(t.due) {
 		t.expireFound()
 		return false
 	}
@@ -218,6 +230,9 @@ func (t *Tx) Databases() int { return t.ks.databases }
 
 // Now returns the instant of the command.
 func (t *Tx) Now() Millis { return t.now }
+
+// Due is described at View.
+func (t *Tx) Due() Millis { return t.due }
 
 // Rand returns a random number.
 func (t *Tx) Rand() uint64 { return t.rnd.Uint64() }
@@ -364,6 +379,6 @@ func (t *Tx) In(db int) Txn {
 		o.Seed(r.rnd.Uint64())
 		r.others[db] = o
 	}
-	o.now, o.set, o.writing, o.touchless, o.cfg, o.cur.ok = r.now, r.set, r.writing, r.touchless, r.cfg, false
+	o.now, o.due, o.set, o.writing, o.touchless, o.cfg, o.cur.ok = r.now, r.due, r.set, r.writing, r.touchless, r.cfg, false
 	return o
 }

@@ -66,7 +66,7 @@ func expire(c *command.Call, tx db.Txn, u expireUnit) error {
 		c.Reply.Int(0)
 		return nil
 	}
-	if at <= tx.Now() {
+	if at <= tx.Due() {
 		tx.Delete(key)
 		tx.Touched(key, db.ClassGeneric, "del")
 		c.ReplicateAs(wordDel, key)

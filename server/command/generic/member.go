@@ -126,7 +126,7 @@ func expireMember(c *command.Call, tx db.Txn, u expireUnit) error {
 
 // expireAt gives a member a deadline, or removes it if that has passed.
 func (m *collection) expireAt(c *command.Call, tx db.Txn, key, member []byte, at db.Millis) error {
-	if at <= tx.Now() {
+	if at <= tx.Due() {
 		if _, err := m.remove(member); err != nil {
 			return err
 		}

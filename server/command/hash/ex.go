@@ -140,7 +140,7 @@ func hgetex(c *command.Call, tx db.Txn) error {
 		}
 		switch {
 		case o.timed:
-			if _, err = expire(&h, field, o.at, always, tx.Now()); err != nil {
+			if _, err = expire(&h, field, o.at, always, tx.Due()); err != nil {
 				return err
 			}
 			changed.add(field)
@@ -208,7 +208,7 @@ func hsetex(c *command.Call, tx db.Txn) error {
 			}
 		}
 	}
-	if err = o.set(&h, tx.Now()); err != nil {
+	if err = o.set(&h, tx.Due()); err != nil {
 		if h.Len() > 0 {
 			tx.Touched(key, db.ClassHash, "hset") // some are set
 		}
@@ -247,7 +247,7 @@ func (o *exOptions) tell(c *command.Call, tx db.Txn, key []byte) {
 	n := len(o.fields) / 2
 	effect := [][]byte{wordHSetEx, key, wordKeepTTL, wordFields, c.Digits(int64(n))}
 	switch {
-	case o.timed && o.at <= tx.Now():
+	case o.timed && o.at <= tx.Due():
 		if tx.Type(key) == db.TypeNone {
 			return // there was nothing that could be removed
 		}

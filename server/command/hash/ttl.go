@@ -129,7 +129,7 @@ func expireSpec(name string, u unit, absolute bool) *command.Spec {
 		c.Reply.Array(len(list))
 		changed := newEffect(c, key)
 		for _, field := range list {
-			reply, err := expire(&h, field, at, cond, tx.Now())
+			reply, err := expire(&h, field, at, cond, tx.Due())
 			if err != nil {
 				return err
 			}
@@ -196,7 +196,7 @@ func (e *effect) removed(tx db.Txn) {
 func (e *effect) expire(tx db.Txn, at db.Millis) {
 	switch {
 	case e.n == 0:
-	case at <= tx.Now():
+	case at <= tx.Due():
 		e.removed(tx)
 	default:
 		tx.Touched(e.key, db.ClassHash, "hexpire")

@@ -81,7 +81,7 @@ func getex(c *command.Call, tx db.Txn) error {
 // expireAt gives key a new deadline. One named by its instant may have passed
 // already: then the key goes.
 func expireAt(c *command.Call, tx db.Txn, key []byte, at db.Expiry, u unit) {
-	if u.absolute() && at <= tx.Now() {
+	if u.absolute() && at <= tx.Due() {
 		tx.Delete(key)
 		tx.Touched(key, db.ClassGeneric, "del")
 		c.ReplicateAs(wordDel, key)
