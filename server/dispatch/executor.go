@@ -109,6 +109,7 @@ type Executor struct {
 	effects []oplog.Effect
 	door    door
 	gated   bool          // replies have to wait, see durable.go
+	quiet   bool          // nothing goes to the oplog
 	wakes   bool          // something was appended to the oplog in this batch
 	multis  []*multiState // spare ones
 }

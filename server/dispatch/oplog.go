@@ -29,7 +29,7 @@ type Oplog interface {
 // and tells the call. The locks of a command that writes are held: so nobody begins to
 // read in the middle of it.
 func (x *Executor) logs(call *command.Call) bool {
-	yes := x.e.oplog != nil && x.e.oplog.Active()
+	yes := x.e.oplog != nil && x.e.oplog.Active() && !x.quiet
 	call.SetLogged(yes)
 	return yes
 }
