@@ -12,6 +12,7 @@ import (
 func Family() command.Family {
 	return command.Family{Name: "generic", Specs: slices.Concat(
 		deleteSpecs(), existsSpecs(), expireSpecs(), expireMemberSpecs(), ttlSpecs(), moveSpecs(), scanSpecs(), objectSpecs(), sortSpecs(),
+		dumpSpecs(),
 	)}
 }
 
@@ -30,6 +31,7 @@ const (
 var (
 	wordDel       = []byte("DEL")
 	wordPExpireAt = []byte("PEXPIREAT")
+	wordAbsTTL    = []byte("ABSTTL")
 
 	wordPExpireMemberAt = []byte("PEXPIREMEMBERAT")
 )
