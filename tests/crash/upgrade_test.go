@@ -1,0 +1,81 @@
+package crash
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"heddle/difftest"
+)
+
+// TestUpgrade has the server take over the single AOF file of an older one, and kills it
+// again and again before it is done: whenever that is, all is there in the end.
+func TestUpgrade(t *testing.T) {
+	path, err := build()
+	if err != nil {
+		t.Skip("SKIPPED: ", err)
+	}
+	r := newRun(t, "--appendonly", "yes", "--appendfsync", "always")
+	c := r.clients[0]
+	var old bytes.Buffer
+	write := func(argv ...string) {
+		fmt.Fprintf(&old, "*%d\r\n", len(argv))
+		for _, a := range argv {
+			fmt.Fprintf(&old, "$%d\r\n%s\r\n", len(a), a)
+		}
+	}
+	want := newModel()
+	write("SELECT", "0")
+	for range 3000 {
+		u := c.w.unit()
+		if u.pops() {
+			continue
+		}
+		u.apply(want)
+		for _, argv := range u.wire() {
+			write(argv...)
+		}
+	}
+	for round := 0; round < 12 || round < int(*length/(2*time.Second)); round++ {
+		r.dir = t.TempDir()
+		if err := os.WriteFile(filepath.Join(r.dir, "appendonly.aof"), old.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for range 1 + r.rng.Intn(3) {
+			s, err := difftest.Spawn(r.dir, path, r.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(r.rng.Intn(150)) * time.Millisecond)
+			s.Kill()
+		}
+		s, err := difftest.StartServerIn(r.dir, patience, path, r.args...)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		t.Cleanup(s.Kill)
+		d, err := difftest.Dial(s.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var replies []difftest.Reply
+		for _, argv := range c.ask() {
+			reply, err := d.Do(argv...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			replies = append(replies, reply)
+		}
+		d.Close()
+		if got := c.found(replies); got.digest != want.digest {
+			t.Fatalf("round %d: %d keys, not the %d that were there\n%s", round, len(got.sums), len(want.sums), s.Log())
+		}
+		if _, err := os.Stat(filepath.Join(r.dir, "appendonly.aof")); err == nil {
+			t.Errorf("round %d: the old file is still where it was", round)
+		}
+		s.Kill()
+	}
+}
