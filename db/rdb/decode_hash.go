@@ -1,29 +1,25 @@
 package rdb
 
-import (
-	"strconv"
-
-	"heddle/db"
-)
+import "heddle/db"
 
 // hashValue decodes a hash.
 func (d *decoder) hashValue(typ byte) Value {
 	switch typ {
 	case typeHashZipmap:
-		b, at := d.blob("a zipmap")
+		b, at := d.blob("zipmap")
 		if d.err == nil {
 			// What is converted from a zipmap is bound to both limits of a listpack.
 			d.hash.Reset(d.limits, uint64(countOf(newZipmap(b))/2))
 			d.packedPairs(newZipmap(b), at)
 		}
 	case typeHashZiplist:
-		b, at := d.blob("a ziplist")
+		b, at := d.blob("hash ziplist")
 		if d.err == nil {
 			d.hash.Reset(d.unbound(), uint64(countOf(newZiplist(b))/2))
 			d.packedPairs(newZiplist(b), at)
 		}
 	case typeHashListpack:
-		b, at := d.blob("a listpack")
+		b, at := d.blob("hash listpack")
 		if d.err == nil {
 			d.hash.Reset(d.unbound(), uint64(countOf(newListpack(b))/2))
 			d.packedPairs(newListpack(b), at)
@@ -73,11 +69,13 @@ func (d *decoder) packedPairs(r packedReader, at int64) {
 		v, more := r.next()
 		if !more {
 			if what, _ := r.fault(); what == "" {
-				d.fail(at, "expected pairs of fields and values, found a field without its value")
+				d.broken(at, "pairs of fields and values, found a field without its value")
 			}
 			break
 		}
-		d.field(f.bytes(d.scratch[:]), v.bytes(room[:]), 0, at)
+		if b := f.bytes(d.scratch[:]); !d.hash.Add(b, v.bytes(room[:]), 0) {
+			d.broken(at, "different fields, found %s twice", quote(b))
+		}
 	}
 	d.ended(r, at)
 }
@@ -93,7 +91,7 @@ func (d *decoder) timedHashValue(typ byte) Value {
 		}
 	}
 	if typ == typeHashListpackEx || typ == typeHashListpackExGA {
-		b, at := d.blob("a listpack")
+		b, at := d.blob("hash listpack")
 		if d.err == nil {
 			d.timedPairs(b, at)
 		}
@@ -127,8 +125,7 @@ func (d *decoder) timedPairs(b []byte, at int64) {
 		t, more := r.next()
 		if !more || !t.isInt {
 			if what, _ := r.fault(); what == "" {
-				d.fail(at, "expected fields with values and deadlines, found no deadline of %s",
-					strconv.Quote(string(f.bytes(d.scratch[:]))))
+				d.broken(at, "fields with values and deadlines, found no deadline of %s", quote(f.bytes(d.scratch[:])))
 			}
 			break
 		}

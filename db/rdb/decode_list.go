@@ -2,6 +2,7 @@ package rdb
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -10,15 +11,21 @@ import (
 
 // blob reads a string that is a packed form. It is valid until the next blob.
 func (d *decoder) blob(what string) (b []byte, at int64) {
-	t := d.begin(what)
+	t := d.begin("a " + what)
 	b = d.spell(&t, &d.c)
+	d.kind = what
 	return b, t.offset
+}
+
+// broken notes what is wrong in the packed form that was read last, and stood at an offset.
+func (d *decoder) broken(at int64, format string, args ...any) {
+	d.fail(at, "%s integrity check failed: expected %s", d.kind, fmt.Sprintf(format, args...))
 }
 
 // ended notes what a reader found wrong in the block at an offset.
 func (d *decoder) ended(r packedReader, at int64) bool {
 	if what, in := r.fault(); what != "" {
-		d.fail(at, "expected %s at byte %d of it", what, in)
+		d.broken(at, "%s at byte %d of it", what, in)
 		return false
 	}
 	return d.ok()
@@ -61,7 +68,7 @@ func (d *decoder) push() {
 
 // ziplistNode adds the elements of a ziplist to the list.
 func (d *decoder) ziplistNode() {
-	b, at := d.blob("a ziplist")
+	b, at := d.blob("list ziplist")
 	if d.err == nil {
 		d.pushAll(newZiplist(b), at)
 	}
@@ -78,7 +85,7 @@ func (d *decoder) node() (plain bool) {
 		d.push()
 		return true
 	case kind == nodePacked:
-		b, at := d.blob("a listpack")
+		b, at := d.blob("list listpack")
 		if d.err == nil {
 			d.pushAll(newListpack(b), at)
 		}
@@ -103,14 +110,16 @@ func (d *decoder) setValue(typ byte) Value {
 	case typeSetIntset:
 		d.intset()
 	case typeSetListpack:
-		b, at := d.blob("a listpack")
+		b, at := d.blob("set listpack")
 		if d.err != nil {
 			return Value{}
 		}
 		d.set.Reset(d.limits, uint64(countOf(newListpack(b))), db.Listpack)
 		r := newListpack(b)
 		for e, ok := r.next(); ok && d.ok(); e, ok = r.next() {
-			d.member(e.bytes(d.scratch[:]), at)
+			if m := e.bytes(d.scratch[:]); !d.set.Add(m) {
+				d.broken(at, "different members, found %s twice", quote(m))
+			}
 		}
 		d.ended(r, at)
 	default:
@@ -154,17 +163,17 @@ func quote(s []byte) string {
 //
 //	bytes a member, 4 | count, 4 | members, little endian
 func (d *decoder) intset() {
-	b, at := d.blob("an intset")
+	b, at := d.blob("intset")
 	if d.err != nil {
 		return
 	}
 	if len(b) < 8 {
-		d.fail(at, "expected an intset of at least 8 bytes, found %d", len(b))
+		d.broken(at, "at least 8 bytes, found %d", len(b))
 		return
 	}
 	width, n := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
 	if width != 2 && width != 4 && width != 8 || uint64(len(b)) != 8+uint64(width)*uint64(n) {
-		d.fail(at, "expected an intset of %d members of %d bytes, found %d bytes", n, width, len(b))
+		d.broken(at, "%d members of %d bytes, found %d bytes", n, width, len(b))
 		return
 	}
 	d.set.Reset(d.limits, uint64(n), db.Intset)
@@ -172,7 +181,7 @@ func (d *decoder) intset() {
 	for i := range int(n) {
 		v := integerAt(b[8+i*int(width):], int(width))
 		if i > 0 && v <= last {
-			d.fail(at, "expected an intset in ascending order, found %d behind %d", v, last)
+			d.broken(at, "ascending order, found %d behind %d", v, last)
 			return
 		}
 		last = v

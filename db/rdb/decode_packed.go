@@ -277,6 +277,9 @@ func ziplistEntry(b []byte) (e element, size int) {
 	return element{}, 0
 }
 
+// maxZipped is how long a string of a zipmap may be: it must fit into a listpack of Redis.
+const maxZipped = 1 << 30
+
 // zipmapReader reads a zipmap, the form of small hashes up to Redis 2.4:
 //
 //	count, 1 (254 or more: unknown) | pairs | 0xff
@@ -322,7 +325,9 @@ func (r *zipmapReader) next() (element, bool) {
 		if n == 0xff || len(b) < 5 {
 			return r.fail(r.at, "a length in a zipmap")
 		}
-		n, head = int(binary.LittleEndian.Uint32(b[1:])), 5
+		if n, head = int(binary.LittleEndian.Uint32(b[1:])), 5; n < 0xfe || n > maxZipped {
+			return r.fail(r.at, "a length in a zipmap in its shortest form")
+		}
 	}
 	free := 0
 	if r.value {

@@ -93,7 +93,7 @@ func (x *streamReader) readNode() {
 		d.fail(at, "expected nodes in the order of their IDs, found %v behind %v", x.node, x.last)
 		return
 	}
-	b, x.at = d.blob("a listpack")
+	b, x.at = d.blob("Stream listpack")
 	if d.err != nil {
 		return
 	}
@@ -109,9 +109,9 @@ func (x *streamReader) number(what string) int64 {
 	e, ok := x.r.next()
 	switch {
 	case !ok && x.d.ended(x.r, x.at):
-		x.d.fail(x.at, "expected %s, found the end of a node", what)
+		x.d.broken(x.at, "%s, found the end of a node", what)
 	case ok && !e.isInt:
-		x.d.fail(x.at, "expected %s, found %s", what, quote(e.s))
+		x.d.broken(x.at, "%s, found %s", what, quote(e.s))
 	}
 	return e.n
 }
@@ -123,7 +123,7 @@ func (x *streamReader) strings(dst [][]byte, n int64, what string) [][]byte {
 		e, ok := x.r.next()
 		if !ok {
 			if x.d.ended(x.r, x.at) {
-				x.d.fail(x.at, "expected %s, found the end of a node", what)
+				x.d.broken(x.at, "%s, found the end of a node", what)
 			}
 			break
 		}
@@ -145,11 +145,11 @@ func (x *streamReader) entries() {
 	live, deleted := x.number("the number of entries"), x.number("the number of deleted entries")
 	fields := x.number("the number of fields")
 	if d.ok() && (live < 0 || deleted < 0 || fields < 0 || live+deleted < 0) {
-		d.fail(x.at, "expected numbers of entries and fields, found %d, %d and %d", live, deleted, fields)
+		d.broken(x.at, "numbers of entries and fields, found %d, %d and %d", live, deleted, fields)
 	}
 	x.names = x.strings(x.names[:0], fields, "a field")
 	if end := x.number("the end of the master entry"); d.ok() && end != 0 {
-		d.fail(x.at, "expected the end of the master entry, found %d", end)
+		d.broken(x.at, "the end of the master entry, found %d", end)
 	}
 	if d.err != nil {
 		return
@@ -170,11 +170,11 @@ func (x *streamReader) entries() {
 		return
 	}
 	if foundLive != live {
-		d.fail(x.at, "expected %d entries and %d deleted ones, found %d and %d", live, deleted, foundLive, foundDeleted)
+		d.broken(x.at, "%d entries and %d deleted ones, found %d and %d", live, deleted, foundLive, foundDeleted)
 		return
 	}
 	if _, more := x.r.next(); more {
-		d.fail(x.at, "expected %d entries in a node, found more", live+deleted)
+		d.broken(x.at, "%d entries in a node, found more", live+deleted)
 	}
 	d.ended(x.r, x.at)
 	x.live += uint64(live)
@@ -190,7 +190,7 @@ func (x *streamReader) entry(kept, first bool) (deleted bool) {
 		Seq: x.node.Seq + uint64(x.number("the ID of an entry")),
 	}
 	if d.ok() && (id.Before(x.node) || !first && !x.last.Before(id)) {
-		d.fail(x.at, "expected entries in the order of their IDs, found %v behind %v", id, x.last)
+		d.broken(x.at, "entries in the order of their IDs, found %v behind %v", id, x.last)
 	}
 	had := len(x.room)
 	x.pairs = x.pairs[:0]
@@ -201,13 +201,13 @@ func (x *streamReader) entry(kept, first bool) (deleted bool) {
 	} else {
 		fields := x.number("the number of fields")
 		if d.ok() && (fields < 0 || fields > int64(len(x.r.b))) {
-			d.fail(x.at, "expected the number of fields of an entry, found %d", fields)
+			d.broken(x.at, "the number of fields of an entry, found %d", fields)
 		}
 		x.pairs = x.strings(x.pairs, 2*fields, "a field or value")
 		elements = 2*fields + 4
 	}
 	if n := x.number("the number of elements of an entry"); d.ok() && n != elements {
-		d.fail(x.at, "expected an entry of %d elements, found %d", elements, n)
+		d.broken(x.at, "an entry of %d elements, found %d", elements, n)
 	}
 	if d.err != nil {
 		return false
@@ -224,7 +224,7 @@ func (x *streamReader) entry(kept, first bool) (deleted bool) {
 func (x *streamReader) keep(id stream.ID, deleted, same bool) {
 	if !deleted {
 		if len(x.pairs) == 0 {
-			x.d.fail(x.at, "expected an entry with fields, found %v without", id)
+			x.d.broken(x.at, "an entry with fields, found %v without", id)
 			return
 		}
 		x.b.Entry(id, x.pairs)
@@ -324,7 +324,7 @@ func (x *streamReader) group(typ byte) {
 			return
 		}
 		if pending[i].consumer == 0 {
-			d.fail(at, "expected a consumer of each pending entry, found none of %v", pending[i].p.ID)
+			d.fail(at, "NACK entry without consumer: %v", pending[i].p.ID)
 			return
 		}
 		s.Assign(g, pending[i].p, pending[i].consumer)
@@ -360,7 +360,7 @@ func (x *streamReader) consumer(g *stream.Group, typ byte, pending []pendingEntr
 	}
 	number, created := s.CreateConsumer(g, name, 0)
 	if !created {
-		d.fail(at, "expected different consumers, found %s twice", quote(name))
+		d.fail(at, "Duplicate stream consumer detected: %s", quote(name))
 		return
 	}
 	seen := int64(d.millis("the time when a consumer was seen"))
@@ -378,9 +378,9 @@ func (x *streamReader) consumer(g *stream.Group, typ byte, pending []pendingEntr
 		switch {
 		case d.err != nil:
 		case j == len(pending) || pending[j].p.ID != id:
-			d.fail(at, "expected a pending entry of the group, found %v", id)
+			d.fail(at, "Consumer entry not found in group global PEL: %v", id)
 		case pending[j].consumer != 0:
-			d.fail(at, "expected one consumer of each pending entry, found two of %v", id)
+			d.fail(at, "Stream consumer PEL entry already has a consumer assigned: %v", id)
 		default:
 			pending[j].consumer = number
 		}

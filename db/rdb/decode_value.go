@@ -71,6 +71,7 @@ type decoder struct {
 	keepDue bool                // members whose time has come stay
 	newBig  func(int) *db.Big   // nil: strings stay bytes
 	a, b, c []byte              // room for strings
+	kind    string              // of the packed form that was read last
 	v       listpack.Value      // an element
 	scratch [24]byte            // for numbers
 	hash    hash.Builder        // builders are used again

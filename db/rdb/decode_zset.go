@@ -11,12 +11,12 @@ import (
 func (d *decoder) zsetValue(typ byte) Value {
 	switch typ {
 	case typeZSetZiplist:
-		b, at := d.blob("a ziplist")
+		b, at := d.blob("zset ziplist")
 		if d.err == nil {
 			d.packedScores(newZiplist(b), countOf(newZiplist(b)), at)
 		}
 	case typeZSetListpack:
-		b, at := d.blob("a listpack")
+		b, at := d.blob("zset listpack")
 		if d.err == nil {
 			d.packedScores(newListpack(b), countOf(newListpack(b)), at)
 		}
@@ -61,7 +61,7 @@ func (d *decoder) packedScores(r packedReader, count int, at int64) {
 		s, more := r.next()
 		if !more {
 			if what, _ := r.fault(); what == "" {
-				d.fail(at, "expected pairs of members and scores, found %d elements", count)
+				d.broken(at, "pairs of members and scores, found %d elements", count)
 			}
 			break
 		}
@@ -69,16 +69,18 @@ func (d *decoder) packedScores(r packedReader, count int, at int64) {
 		if !s.isInt {
 			var err error
 			if score, err = strconv.ParseFloat(string(s.s), 64); err != nil && !math.IsInf(score, 0) || math.IsNaN(score) {
-				d.fail(at, "expected a score, found %s", quote(s.s))
+				d.broken(at, "a score, found %s", quote(s.s))
 				break
 			}
 		}
 		if score < last {
-			d.fail(at, "expected members in the order of their scores, found %v behind %v", score, last)
+			d.broken(at, "members in the order of their scores, found %v behind %v", score, last)
 			break
 		}
 		last = score
-		d.scored(m.bytes(d.scratch[:]), score, at)
+		if b := m.bytes(d.scratch[:]); !d.zset.Add(b, score) {
+			d.broken(at, "different members, found %s twice", quote(b))
+		}
 	}
 	d.ended(r, at)
 }

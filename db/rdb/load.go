@@ -82,7 +82,10 @@ type Result struct {
 func Load(r io.Reader, name string, ks *db.Keyspace, o LoadOptions) (Result, error) {
 	l := &loader{ks: ks, o: &o, name: name, tasks: make(chan task), free: make(chan []byte, freePieces)}
 	if o.Limits == nil {
-		s := ks.Settings()
+		s := db.DefaultSettings()
+		if ks != nil {
+			*s = ks.Settings()
+		}
 		o.Limits = &s.Limits
 	}
 	threads := o.Threads

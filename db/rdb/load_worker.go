@@ -144,7 +144,7 @@ func (w *worker) settle(f *found, v Value, fate fate, streamed bool) {
 		w.l.expired.Add(1)
 	case fateEmpty:
 		if w.l.empty.Add(1) <= 10 {
-			w.l.warn("Skipping empty key: " + string(f.key))
+			w.l.warn("rdbLoadObject skipping empty key: " + string(f.key))
 		}
 	default:
 		if w.l.ks == nil {
