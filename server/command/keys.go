@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"strconv"
 
 	"heddle/resp"
@@ -113,7 +114,7 @@ func (k *KeySpec) find(dst []KeyRef, argv [][]byte) ([]KeyRef, error) {
 		}
 		n, err := strconv.Atoi(string(argv[at]))
 		first = begin + k.First
-		if err != nil || n < 0 || n > len(argv)-first {
+		if err != nil || n < 0 || strconv.Itoa(n) != string(argv[at]) || n > len(argv)-first {
 			return dst, ErrBadKeyArgs
 		}
 		last = first + (n-1)*step
@@ -130,6 +131,67 @@ func (k *KeySpec) find(dst []KeyRef, argv [][]byte) ([]KeyRef, error) {
 		dst = append(dst, KeyRef{Index: i, Flags: k.Flags})
 	}
 	return dst, nil
+}
+
+// ShownKeys returns the keys of a call as COMMAND GETKEYS shows them. Unlike FindKeys it
+// goes by the KeySpecs alone, unless they do not tell all, and each of them must find a
+// key. Where a count of keys is no number Redis reads the digits that it begins with,
+// and knows nothing of what is done with the keys.
+func ShownKeys(s *Spec, argv [][]byte) ([]KeyRef, error) {
+	for i := range s.Keys {
+		if s.Keys[i].Unknown || s.Keys[i].Flags&KeyIncomplete != 0 {
+			return FindKeys(nil, s, argv)
+		}
+	}
+	var dst []KeyRef
+	for i := range s.Keys {
+		k, before := &s.Keys[i], len(dst)
+		var err error
+		if dst, err = k.find(dst, argv); err != nil || len(dst) == before && k.Keyword == "" && k.Flags&KeyNotKey == 0 {
+			return looseKeys(s, argv)
+		}
+	}
+	return dst, nil
+}
+
+// looseKeys are the keys of a call whose count of keys begins with a number: those, then
+// the others, without flags.
+func looseKeys(s *Spec, argv [][]byte) (dst []KeyRef, err error) {
+	for _, counted := range [...]bool{true, false} {
+		for i := range s.Keys {
+			k := s.Keys[i]
+			if k.NumKeys != counted {
+				continue
+			}
+			if counted {
+				n, at := leadingNumber(argv[k.Begin+k.NumIdx]), k.Begin+k.First
+				if n < 1 || n > len(argv)-at {
+					return nil, ErrBadKeyArgs
+				}
+				k = KeySpec{Begin: at, Last: (n - 1) * k.Step, Step: k.Step}
+			}
+			k.Flags = 0
+			if dst, err = k.find(dst, argv); err != nil {
+				return nil, err
+			}
+		}
+		if counted && dst == nil {
+			return nil, ErrBadKeyArgs
+		}
+	}
+	return dst, nil
+}
+
+// leadingNumber reads the number that text begins with, 0 if there is none.
+func leadingNumber(text []byte) (n int) {
+	text = bytes.TrimPrefix(bytes.TrimLeft(text, " \t\n\v\f\r"), []byte("+"))
+	for _, c := range text {
+		if c < '0' || c > '9' || n > 1<<30 {
+			break
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
 }
 
 // search returns the index behind Keyword, 0 when it is not there.

@@ -25,6 +25,8 @@ func main() {
 		most    = flag.Int("failures", 10, "give up after so many different mismatches")
 		events  = flag.Bool("events", false, "compare keyspace events, too")
 		list    = flag.Bool("differences", false, "list the deliberate differences and end")
+		all     = flag.Bool("enumerate", false, "run all cases that follow from COMMAND DOCS, not random ones")
+		only    = flag.String("only", "", "with -enumerate: a command")
 	)
 	flag.Parse()
 	if *list {
@@ -35,6 +37,13 @@ func main() {
 	}
 	if *seed == 0 {
 		*seed = time.Now().UnixNano()
+	}
+	if *all {
+		if err := enumerate(*heddle, *oracle, *only, *most); err != nil {
+			fmt.Fprintln(os.Stderr, "difftest:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	options := difftest.Options{Seed: *seed, Conns: *conns, Keys: *keys, Events: *events}
 	if *groups != "" {
@@ -88,4 +97,33 @@ func compare(heddle, oracle string, workers int, c difftest.Config) (bool, error
 	fmt.Printf("workers %d: %d commands, %d different mismatches, seed %d, %.1f s\n",
 		workers, result.Commands, len(result.Failures), c.Seed, result.Took.Seconds())
 	return len(result.Failures) == 0, nil
+}
+
+// enumerate runs all cases in both protocols.
+func enumerate(heddle, oracle, only string, most int) error {
+	theirs, err := difftest.StartServer(oracle, difftest.OracleArgs()...)
+	if err != nil {
+		return err
+	}
+	defer theirs.Stop()
+	ours, err := difftest.StartServer(heddle, difftest.HeddleArgs(1)...)
+	if err != nil {
+		return err
+	}
+	defer ours.Stop()
+	total := 0
+	for proto := 2; proto <= 3; proto++ {
+		start := time.Now()
+		cases, failed, err := difftest.Enumerate(theirs.Addr, ours.Addr,
+			difftest.Enumerated{Only: only, Every: 1, Proto: proto, Large: proto == 3, Most: most, Out: os.Stdout})
+		if err != nil {
+			return fmt.Errorf("%w\nlog: %s", err, ours.Log())
+		}
+		fmt.Printf("RESP%d: %d cases, %d differ, %.1f s\n", proto, cases, failed, time.Since(start).Seconds())
+		total += failed
+	}
+	if total > 0 {
+		return fmt.Errorf("%d cases differ", total)
+	}
+	return nil
 }

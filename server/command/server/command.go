@@ -259,7 +259,7 @@ func (f *family) keysOf(c *command.Call) (keys []command.KeyRef, argv [][]byte, 
 	case !s.ArityFits(argv):
 		return nil, nil, errGetKeysArity
 	}
-	keys, err = command.FindKeys(nil, s, argv)
+	keys, err = command.ShownKeys(s, argv)
 	for i := range keys {
 		if keys[i].Flags&command.KeyVariableFlags != 0 && s.VariableFlags != nil {
 			keys[i].Flags = s.VariableFlags(argv)
