@@ -55,9 +55,9 @@ const (
 	// maxCompressed is the longest string that is compressed: it takes as much memory
 	// again meanwhile.
 	maxCompressed = 32 << 20
-	// maxPacked is how large a blob may become. Redis' own limits are far below it unless
+	// maxBlob is how large a blob may become. Redis' own limits are far below it unless
 	// somebody raised them.
-	maxPacked = 64 << 20
+	maxBlob = 64 << 20
 )
 
 // room gives the buffer away if it is full.

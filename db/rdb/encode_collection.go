@@ -23,7 +23,7 @@ var (
 // A collection that Redis would pack has few members, but limits can be raised. fitsPacked
 // reports whether what takes so many bytes here may be made a blob in memory; otherwise it
 // is written member by member, and whoever loads it packs it himself.
-func fitsPacked(size int64) bool { return size <= maxPacked }
+func fitsPacked(size int64) bool { return size <= maxBlob }
 
 // set writes a set.
 func (e *encoder) set() bool {

@@ -34,7 +34,7 @@ func newSplitter(l *db.Limits, whole bool) splitter {
 		s.elements = int(max(l.ListSize, 1))
 	}
 	if whole {
-		s.elements, s.bytes = 0, maxPacked
+		s.elements, s.bytes = 0, maxBlob
 	}
 	if t := l.QuicklistPackedThreshold; t > 0 {
 		s.plain = int(min(t, plainElement))
