@@ -94,6 +94,7 @@ type Appender struct {
 	ended chan struct{} // closed when the writer is gone
 	rest  sync.WaitGroup
 
+	asks atomic.Int64 // how often the writer was asked for something
 	slow atomic.Int64 // nanoseconds to sleep before each write: DEBUG AOF-FLUSH-SLEEP
 
 	mu        sync.Mutex
@@ -185,6 +186,7 @@ func Start(o AppenderOptions) *Appender {
 
 // wake has the writer look at what is asked of it.
 func (a *Appender) wake() {
+	a.asks.Add(1)
 	a.o.Source.Interrupt()
 	select {
 	case a.kick <- struct{}{}:

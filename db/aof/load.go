@@ -178,7 +178,7 @@ func (s *Store) truncated(l *Loaded, e Entry, bad *ScanError, size int64, accept
 	s.warn("!!! Warning: short read while loading the AOF file %s!!!", e.Name)
 	if !last {
 		// Its end is missing while what follows is there: nothing that cutting would repair.
-		return fmt.Errorf("Fatal error: the truncated file is not the last file: %w", bad)
+		return fmt.Errorf("Fatal error: the truncated file is not the last file: %v", bad)
 	}
 	s.warn("!!! Truncating the AOF %s at offset %d !!!", e.Name, bad.Valid)
 	f, err := s.o.FS.OpenFile(s.Path(e), os.O_WRONLY, 0)
@@ -205,6 +205,7 @@ func apply(l *Loaded, sc *Scanner, o LoadOptions) error {
 		empty <- &Batch{}
 	}
 	go func() {
+		defer close(full)
 		for b := range empty {
 			err := sc.Next(b)
 			full <- parsed{b, err}
@@ -215,19 +216,33 @@ func apply(l *Loaded, sc *Scanner, o LoadOptions) error {
 	}()
 	var err error
 	for p := range full {
-		if p.err != nil {
-			err = p.err
-			break
+		if err != nil {
+			continue // what was on its way
+		}
+		if err = p.err; err != nil {
+			continue // the parser is gone
 		}
 		if err = o.Apply(p.b); err != nil {
-			break
+			drain(empty)
+			continue
 		}
 		l.Commands += int64(len(p.b.Commands))
 		empty <- p.b
 	}
-	close(empty)
 	if err == io.EOF {
 		return nil
 	}
 	return err
+}
+
+// drain takes the free batches away from the parser, which ends then.
+func drain(empty chan *Batch) {
+	for {
+		select {
+		case <-empty:
+		default:
+			close(empty)
+			return
+		}
+	}
 }

@@ -18,6 +18,7 @@ type writer struct {
 	gone    bool     // the source has no more
 	next    int64    // offset of the first record that is neither written nor in buf
 	size    int64    // where the file's position is
+	asks    int64    // of the Appender, when the round began
 	cut     bool     // what is behind the mark is to be cut off before anything is written
 	back    mark     // the mark
 	step    string
@@ -55,6 +56,7 @@ func (w *writer) run() {
 
 // round writes what there is, and does what is asked once it is due.
 func (w *writer) round() error {
+	w.asks = w.a.asks.Load()
 	if err := w.repair(); err != nil {
 		return err
 	}
@@ -263,7 +265,7 @@ func (w *writer) turnFile() error {
 	f, err := t.open()
 	if errors.Is(err, ErrAborted) {
 		a.mu.Lock()
-		a.turn = nil
+		a.dropTurn(t)
 		a.mu.Unlock()
 		t.tell(err)
 		return nil
@@ -273,7 +275,8 @@ func (w *writer) turnFile() error {
 	}
 	a.mu.Lock()
 	old := a.file
-	a.file, a.turn = f, nil
+	a.file = f
+	a.dropTurn(t)
 	a.written.size, a.synced.size = 0, 0
 	a.mu.Unlock()
 	w.size = 0
@@ -284,6 +287,13 @@ func (w *writer) turnFile() error {
 	}
 	t.tell(nil)
 	return nil
+}
+
+// dropTurn forgets a switch that is over, unless the next was asked for already; a.mu is held.
+func (a *Appender) dropTurn(t *turn) {
+	if a.turn == t {
+		a.turn = nil
+	}
 }
 
 // tell tells who waits for a switch how it stands, once.
@@ -430,8 +440,11 @@ func (w *writer) pause() {
 	w.await()
 }
 
-// await waits for records.
+// await waits for records, unless something was asked for since the round began: its interrupt may have gone by.
 func (w *writer) await() {
+	if w.a.asks.Load() != w.asks {
+		return
+	}
 	if w.fetch(-1); w.gone && len(w.records) == 0 {
 		// The source was closed under us: nothing comes any more but Close.
 		<-w.a.kick
