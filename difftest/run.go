@@ -14,7 +14,7 @@ import (
 )
 
 // replyTimeout is how long a server may take over one reply.
-const replyTimeout = 10 * time.Second
+const replyTimeout = time.Minute
 
 // Pair is the two servers and equal connections to each.
 type Pair struct {
