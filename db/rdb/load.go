@@ -54,6 +54,8 @@ type LoadOptions struct {
 	EachKey func()
 	// Stop is asked now and then: an error ends loading with it.
 	Stop func() error
+
+	piece int // how long a piece is, for tests; 0: pieceSize
 }
 
 // Result says what was loaded.
@@ -91,6 +93,9 @@ func Load(r io.Reader, name string, ks *db.Keyspace, o LoadOptions) (Result, err
 	threads := o.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
+	}
+	if o.piece == 0 {
+		o.piece = pieceSize
 	}
 	if o.EachKey != nil {
 		threads = 1
@@ -151,13 +156,13 @@ func (l *loader) piece() []byte {
 	case b := <-l.free:
 		return b[:0]
 	default:
-		return make([]byte, 0, pieceSize)
+		return make([]byte, 0, l.o.piece)
 	}
 }
 
 // recycle takes a piece back.
 func (l *loader) recycle(b []byte) {
-	if cap(b) < pieceSize {
+	if cap(b) < l.o.piece {
 		return
 	}
 	select {

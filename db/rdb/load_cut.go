@@ -292,7 +292,7 @@ func (c *cutter) skip(n uint64, what string) {
 	for n > 0 && c.err == nil {
 		have := uint64(len(c.buf) - c.pos)
 		if have == 0 {
-			c.read(int(min(n, pieceSize)), what)
+			c.read(int(min(n, uint64(c.l.o.piece))), what)
 			continue
 		}
 		have = min(have, n)
@@ -360,7 +360,7 @@ func (c *cutter) text(what string) []byte {
 func (c *cutter) take(n uint64, what string) (b []byte) {
 	for n > 0 && c.err == nil {
 		before := c.pos
-		part := min(n, pieceSize/4)
+		part := min(n, uint64(c.l.o.piece)/4)
 		if have := len(c.buf) - c.pos; have > 0 {
 			part = min(part, uint64(have))
 		} else {
