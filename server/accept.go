@@ -159,7 +159,8 @@ func (w *worker) welcome(fd int, remote netip.AddrPort, local bool) {
 		_ = unix.Close(fd)
 		return
 	}
-	c := &conn{w: w, fd: fd, lastRead: w.now, remote: remote, want: poll.In}
+	c := &conn{s: w.s, fd: fd, lastRead: w.now, remote: remote, want: poll.In}
+	c.w.Store(w)
 	if !local {
 		w.tune(fd)
 		if sa, err := unix.Getsockname(fd); err == nil {

@@ -15,7 +15,8 @@ import (
 // conn is a connection. It belongs to its worker's goroutine, except for what
 // is said to be for any goroutine.
 type conn struct {
-	w      *worker
+	w      atomic.Pointer[worker] // to which mail is sent, see move.go
+	s      *Server
 	client *dispatch.Client
 	fd     int
 	slot   uint32 // where the worker keeps it
@@ -49,6 +50,12 @@ type conn struct {
 	softAt   int64 // since when the soft output limit is exceeded; 0: it is not
 	mem      int64 // what was last reported to the worker
 	lent     int64 // how much of that is memory of the keyspace
+
+	inLine int // how often it stands in line with messages, its flag aside
+
+	to  *worker // where it is to move; nil: nowhere
+	why int64   // the trial for which it moved last, see balance.go
+	ops int64   // commands, of late
 
 	remote, local netip.AddrPort // invalid for a unix socket
 
@@ -95,12 +102,12 @@ func (c *conn) Writer() *resp.Writer { return &c.out }
 // Kill closes the connection at once. From any goroutine.
 func (c *conn) Kill() {
 	if !c.killed.Swap(true) {
-		c.w.mail.send(mail{conn: c})
+		c.w.Load().mail.send(mail{conn: c})
 	}
 }
 
 // Post has fn run on the worker. From any goroutine.
-func (c *conn) Post(fn func()) { c.w.mail.send(mail{conn: c, fn: fn}) }
+func (c *conn) Post(fn func()) { c.w.Load().mail.send(mail{conn: c, fn: fn}) }
 
 // RemoteAddr is the peer. From any goroutine.
 func (c *conn) RemoteAddr() string { return c.address(c.remote) }
@@ -110,7 +117,7 @@ func (c *conn) LocalAddr() string { return c.address(c.local) }
 
 func (c *conn) address(a netip.AddrPort) string {
 	if !a.IsValid() {
-		return c.w.s.unix + ":0"
+		return c.s.unix + ":0"
 	}
 	return a.String()
 }
@@ -119,7 +126,7 @@ func (c *conn) address(a netip.AddrPort) string {
 func (c *conn) FD() int { return c.fd }
 
 // Worker is the worker's number. From any goroutine.
-func (c *conn) Worker() int { return c.w.id }
+func (c *conn) Worker() int { return c.w.Load().id }
 
 // Buffers tells what memory the connection uses. The free room for input is
 // what it may read before it needs memory of its own, and costs nothing. From
@@ -153,8 +160,9 @@ func (c *conn) publish() {
 	set(&s.total, total)
 	total += queued
 	lent := argv + c.queue.lent
-	c.w.mem += total - c.mem
-	c.w.lent += lent - c.lent
+	w := c.w.Load()
+	w.mem += total - c.mem
+	w.lent += lent - c.lent
 	c.mem, c.lent = total, lent
 }
 

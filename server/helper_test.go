@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"heddle/db"
+	"heddle/replication/oplog"
 	"heddle/server"
 	"heddle/server/command"
 	"heddle/server/command/connection"
@@ -52,7 +53,7 @@ func newEngine(log func(string), more ...command.Family) (*dispatch.Engine, *db.
 	if err != nil {
 		return nil, nil, err
 	}
-	return dispatch.New(dispatch.Options{Table: table, Keyspace: ks, Log: log}), ks, nil
+	return dispatch.New(dispatch.Options{Table: table, Keyspace: ks, Log: log, Oplog: oplog.New(oplog.Options{Account: ks.AddOverhead})}), ks, nil
 }
 
 // fixture is a running server.
@@ -115,7 +116,7 @@ func start(t testing.TB, change ...func(*server.Options)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := server.Options{Engine: f.engine, Settings: server.DefaultSettings(), Bind: []string{"127.0.0.1"}, Port: f.port, Log: f.log.add}
+	o := server.Options{Engine: f.engine, Settings: server.DefaultSettings(), Bind: []string{"127.0.0.1"}, Port: f.port, Log: f.log.add, Restless: os.Getenv("CALM") == ""}
 	for _, fn := range change {
 		fn(&o)
 	}

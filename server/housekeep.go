@@ -33,6 +33,7 @@ func (w *worker) housekeep(hz int) {
 		}
 		w.trim(c)
 		w.shrink(c)
+		c.ops /= 2
 		largest = max(largest, c.mem)
 		c.publish()
 	}

@@ -269,6 +269,7 @@ func (w *worker) run() {
 		return
 	}
 	w.x.RunBatch(w.batch)
+	w.ran.Store(w.ran.Load() + int64(len(w.batch)))
 	for _, c := range w.joined {
 		w.settle(c)
 	}
@@ -298,6 +299,7 @@ func (w *worker) runBefore(c *conn) bool {
 func (w *worker) settle(c *conn) {
 	b := &c.batch
 	c.state &^= stateBatch
+	c.ops += int64(b.count)
 	done := b.parsed
 	if k := b.first + b.count - 1; b.count > 0 && !w.batch[k].Done {
 		done = w.undone(c)

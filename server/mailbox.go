@@ -50,6 +50,23 @@ func (m *mailbox) send(x mail) bool {
 	return true
 }
 
+// handOver is send; then runs together with it: who acts upon what it does finds his
+// mail behind this one.
+func (m *mailbox) handOver(x mail, then func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	then()
+	m.list = append(m.list, x)
+	m.count.Add(1)
+	if m.sleeping.Swap(false) {
+		m.waker.Wake()
+	}
+	return true
+}
+
 // sleep announces that the receiver is about to wait; false when there is mail
 // and it must not. Whoever sends later wakes it.
 func (m *mailbox) sleep() bool {

@@ -314,6 +314,7 @@ func (w *worker) flushed(c *conn) {
 	}
 	w.interest(c)
 	c.publish()
+	w.mayMove(c)
 }
 
 // finished closes a connection with nothing left to send, if it is time.

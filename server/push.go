@@ -48,15 +48,17 @@ func (c *conn) Push(head byte, rest []byte, free resp.Releaser) {
 		}
 		return
 	}
+	w := c.w.Load()
 	if free != nil {
-		c.w.roomFor(c, 1)
+		w.roomFor(c, 1)
 	} else {
-		c.w.roomFor(c, 1+len(rest))
+		w.roomFor(c, 1+len(rest))
 	}
 	c.out.PushRaw(head, rest, free)
 	if c.state&(stateDirty|statePosted) == 0 {
 		c.state |= statePosted
-		c.w.posted.push(c)
+		w.posted.push(c)
+		c.inLine++
 	}
 }
 
@@ -66,7 +68,7 @@ func (c *conn) takes(n int64) bool {
 	if c.state&(stateClosed|stateClosing|stateOver) != 0 || c.killed.Load() {
 		return false
 	}
-	w := c.w
+	w := c.w.Load()
 	limit := w.set.Output[c.client.Class()].Hard
 	if limit == 0 {
 		limit = max(backlogLimit, w.pauseAt(c))
@@ -99,7 +101,8 @@ func (w *worker) roomFor(c *conn, n int) {
 // flushPosted sends some of the messages.
 func (w *worker) flushPosted() {
 	for n := 0; n < postedTurn && !w.posted.empty(); {
-		if c := w.posted.pop(); c.state&statePosted != 0 {
+		c := w.posted.pop()
+		if c.inLine--; c.state&statePosted != 0 {
 			w.flush(c)
 			n++
 		}

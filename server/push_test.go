@@ -200,7 +200,7 @@ func TestQuickPublisher(t *testing.T) {
 	t.Parallel()
 	const subscribers, messages = 40, 20_000
 	f := start(t, func(o *server.Options) {
-		o.Workers, o.Settings.MinClientsPerThread = 2, subscribers
+		o.Workers, o.Settings.MinClientsPerThread, o.Restless = 2, subscribers, false
 		o.Settings.Output[dispatch.ClassPubSub] = server.OutputLimit{Hard: 8 << 20}
 	})
 	list := make([]*client, subscribers)

@@ -18,6 +18,8 @@ import (
 type Server struct {
 	engine   *dispatch.Engine
 	pacer    *pace.Pacer
+	restless bool
+	balancer balancer
 	workers  []*worker
 	settings atomic.Pointer[Settings]
 	log      func(Level, string)
@@ -48,7 +50,7 @@ type Server struct {
 // is not called.
 func New(o Options) (*Server, error) {
 	s := &Server{
-		engine: o.Engine, pacer: o.Pacer, log: o.Log, logs: o.Logs, affinity: o.Affinity,
+		engine: o.Engine, pacer: o.Pacer, restless: o.Restless, log: o.Log, logs: o.Logs, affinity: o.Affinity,
 		backlog: o.Backlog, mark: o.Mark, unix: o.Unix, drained: make(chan struct{}, 1),
 	}
 	if s.logs == nil {

@@ -308,7 +308,7 @@ func TestRebind(t *testing.T) {
 }
 
 func TestBalance(t *testing.T) {
-	f := start(t, func(o *server.Options) { o.Workers = 3; o.Settings.MinClientsPerThread = 4 })
+	f := start(t, func(o *server.Options) { o.Workers, o.Settings.MinClientsPerThread, o.Restless = 3, 4, false })
 	want := func(counts ...int) {
 		t.Helper()
 		eventually(t, fmt.Sprint("clients per worker ", counts), func() bool { return fmt.Sprint(f.WorkerClients()) == fmt.Sprint(counts) })

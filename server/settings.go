@@ -96,6 +96,9 @@ type Options struct {
 	Mark     uint32   // socket-mark-id; 0: none
 	Unix     string   // unixsocket; "": none
 
+	// Restless has connections move between workers all the time, for tests.
+	Restless bool
+
 	// Log takes the server's log lines; may be nil. From any goroutine.
 	Log func(Level, string)
 	// Logs reports whether lines of a level are wanted; nil: all are.

@@ -41,6 +41,7 @@ type worker struct {
 	posted      postLine
 	gated       []*conn      // those whose replies wait for the disk
 	opened      oplog.Offset // up to where it was durable when they were last looked at
+	movers      []*conn      // flushed in this turn, and to move at its end
 	agains      []*conn
 	againsSpare []*conn
 	bufs        buffers
@@ -68,11 +69,15 @@ type worker struct {
 	memShown     int64
 	lent         int64 // how much of mem is memory of the keyspace
 	lentShown    int64
+	chaos        uint32 // for Options.Restless
 
 	mail    mailbox
 	clients atomic.Int64 // connections, those on their way to it included
 	largest atomic.Int64 // the most that one of them uses, when it was last looked
 	served  atomic.Int64 // connections ever
+	moved   atomic.Int64 // connections that left for another worker
+	busy    atomic.Int64 // nanoseconds in turns
+	ran     atomic.Int64 // commands
 }
 
 // Tokens of what is no connection: the waker, and listeners from firstListener.
@@ -136,7 +141,9 @@ func (w *worker) loop() {
 		}
 		w.turn(start, n)
 		w.rec.Cycles++
-		w.rec.CycleNanos += int64(time.Since(start))
+		took := int64(time.Since(start))
+		w.rec.CycleNanos += took
+		w.busy.Store(w.busy.Load() + took)
 		w.rec.Flush()
 	}
 	w.end()
@@ -201,6 +208,7 @@ func (w *worker) turn(start time.Time, events int) {
 	w.flushDirty()
 	w.flushPosted()
 	w.awaitDurable()
+	w.move()
 	w.account()
 }
 
@@ -271,7 +279,11 @@ func (w *worker) readMail() {
 			m.fn()
 			continue
 		}
-		w.deliver(m.conn, m.fn)
+		if w.owns(m.conn) {
+			w.deliver(m.conn, m.fn)
+		} else {
+			w.forward(m)
+		}
 	}
 	w.mail.done()
 }

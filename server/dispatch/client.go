@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"heddle/db"
+	"heddle/db/invariants"
 	"heddle/replication/oplog"
 	"heddle/resp"
 	"heddle/server/command"
@@ -92,9 +93,7 @@ func (x *Executor) NewClient(conn Conn) *Client {
 	c.created = x.e.clock.Wall() / 1e9
 	c.shown.last.Store(c.created)
 	x.e.clients.add(c)
-	if x.clients++; x.clients == 1 {
-		x.e.busy.Add(1)
-	}
+	x.won()
 	return c
 }
 
@@ -115,13 +114,45 @@ func (c *Client) Close() {
 	}
 	c.mode |= modeGone
 	c.e.clients.remove(c)
-	if c.x.clients--; c.x.clients == 0 {
-		c.e.busy.Add(-1)
-	}
+	c.x.lost()
 	c.unpark()
 	c.discard()
 	c.e.monitors.remove(c)
 	c.unsubscribe()
+}
+
+// Movable reports whether the client may go to another executor: nothing of it is known
+// to this one, or runs on its goroutine, beside the connection.
+func (c *Client) Movable() bool {
+	const tied = modeMulti | modeBlocked | modeMonitor | modeExec | modeGone | modeClosing | modeSubscribed
+	return c.mode&tied == 0 && c.multi == nil && !c.watching && c.parked == nil && c.sub == nil && c.watch == nil
+}
+
+// Leave takes a Movable client from its executor, on the goroutine of that. Until Join
+// nothing else may be done with it but what any goroutine may.
+func (c *Client) Leave() {
+	invariants.Assert(c.Movable(), "a client that is not movable leaves its executor")
+	c.x.lost()
+	c.x = nil
+}
+
+// Join gives the client to an executor, on the goroutine of that.
+func (c *Client) Join(x *Executor) {
+	c.x = x
+	x.won()
+}
+
+// won and lost count the executor's clients.
+func (x *Executor) won() {
+	if x.clients++; x.clients == 1 {
+		x.e.busy.Add(1)
+	}
+}
+
+func (x *Executor) lost() {
+	if x.clients--; x.clients == 0 {
+		x.e.busy.Add(-1)
+	}
 }
 
 // ID is the client's number, unique since the start. From any goroutine.
