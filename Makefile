@@ -12,7 +12,9 @@ SEED    ?= 0
 UNITS   ?= unit/type/incr unit/bitfield unit/protocol unit/quit unit/limits unit/info-command unit/type/string unit/bitops \
 	unit/querybuf unit/keyspace unit/expire unit/scan unit/multi unit/other unit/introspection unit/maxmemory \
 	unit/type/list unit/type/list-2 unit/type/list-3 unit/type/set unit/type/zset unit/type/hash unit/type/stream unit/type/stream-cgroups \
-	unit/sort unit/geo unit/hyperloglog unit/pubsub unit/pubsubshard
+	unit/sort unit/geo unit/hyperloglog unit/pubsub unit/pubsubshard \
+	unit/aofrw unit/dump unit/shutdown integration/aof integration/aof-multi-part integration/rdb integration/corrupt-dump integration/corrupt-dump-fuzzer \
+	integration/convert-zipmap-hash-on-load integration/convert-ziplist-hash-on-load integration/convert-ziplist-zset-on-load integration/logging integration/shutdown
 # Benchmarks against other servers; see benchmarks/compare.
 BENCH   ?=
 FUZZTIME ?= 10s

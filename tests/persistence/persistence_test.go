@@ -21,13 +21,13 @@ import (
 var (
 	server   = flag.String("server", "", "the server under test; empty: ours, built with its invariants checked. redis-server proves the tests themselves")
 	seed     = flag.Int64("seed", 20261130, "seed of the random commands; 0: by the clock")
-	commands = flag.Int("commands", 2000, "random commands for the first two databases and each round; the others get a tenth")
+	commands = flag.Int("commands", 1000, "random commands for the first two databases and each round; the others get a tenth")
 	rounds   = flag.Int("rounds", 1, "rounds of each test, each with a seed of its own")
 	big      = flag.Int("big", 0, "elements in each large collection of TestLarge, such as 10000000; 0 leaves it small")
 )
 
 // versionArgs make our server write what redis-server 7.0 reads.
-var versionArgs = []string{"--rdb-version", "10"}
+var versionArgs = []string{"--heddle-rdb-version", "10"}
 
 // patience is how long a server may take to load and answer.
 var patience = 30 * time.Second
