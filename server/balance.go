@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -88,11 +89,19 @@ func (s *Server) Balance(now time.Time, idle float64) {
 	from, to := s.workers[v.from], s.workers[v.to]
 	switch {
 	case v.move:
+		s.tell("Worker %d is busy for %.0f %% of its time, and %.1f processors are idle: some of its clients move to worker %d", v.from, 100*loads[v.from].busy, idle, v.to)
 		share := (loads[v.from].busy - loads[v.to].busy) / loads[v.from].busy / 2
 		from.post(func() { from.shed(to, share, v.id) })
 	case v.back:
+		s.tell("Clients that moved from worker %d to worker %d go back, since that made nothing quicker", v.from, v.to)
 		from.post(func() { from.keep(v.id) })
 		to.post(func() { to.giveBack(from, v.id) })
+	}
+}
+
+func (s *Server) tell(format string, args ...any) {
+	if s.log != nil && s.logs(Verbose) {
+		s.log(Verbose, fmt.Sprintf(format, args...))
 	}
 }
 
