@@ -34,6 +34,8 @@ type Call struct {
 	ready    []byte
 	rewrites []Rewrite
 	aside    func(*resp.Writer)
+	away     func() any
+	returned any
 }
 
 // Start prepares the call for a command. Dispatch calls it; handlers do not.
@@ -49,7 +51,7 @@ func (c *Call) Start(s *Spec, argv [][]byte, w *resp.Writer) {
 	c.effects, c.scratch = c.effects[:0], c.scratch[:0]
 	c.replaced, c.silent, c.waiting = false, false, false
 	c.resumed, c.ready, c.rewrites = false, nil, c.rewrites[:0]
-	c.redacted, c.big = 0, nil
+	c.redacted, c.big, c.returned = 0, nil, nil
 }
 
 // SetBig tells the handler that argument at stands in memory that may be
@@ -208,6 +210,35 @@ func (c *Call) TakeAside() func(*resp.Writer) {
 	c.aside = nil
 	return fn
 }
+
+// ErrAway is what Away returns; it is no error reply.
+var ErrAway = errors.New("command is away")
+
+// Away lets a Write command leave its keys to wait for something slow, such as another
+// server, without their locks: fn runs in a goroutine of its own, and then the command
+// runs again, its keys locked anew, with what fn returned as Returned. Others may have
+// changed the keys meanwhile. A handler ends with `return c.Away(fn)`, having replied
+// nothing; what it changed so far is committed. fn must keep nothing of the call. Inside
+// EXEC, whose locks cannot be left, the command fails instead.
+func (c *Call) Away(fn func() any) error {
+	c.away = fn
+	return ErrAway
+}
+
+// TakeAway returns what was given to Away, and Return says what came of it, behind Start.
+// Dispatch calls them; handlers do not.
+func (c *Call) TakeAway() func() any {
+	fn := c.away
+	c.away = nil
+	return fn
+}
+
+// Return is described at TakeAway.
+func (c *Call) Return(v any) { c.returned = v }
+
+// Returned is what the function given to Away has returned, nil when the command runs for
+// the first time.
+func (c *Call) Returned() any { return c.returned }
 
 // Waiting returns the timeout given to Wait and whether Wait was called.
 func (c *Call) Waiting() (db.Millis, bool) { return c.wait, c.waiting }

@@ -31,6 +31,50 @@ func (x *Executor) aside(p *Pending, c *Client, fn func(*resp.Writer)) {
 	}()
 }
 
+// away runs a command's function in a goroutine, and the command again when it is done
+// (command.Call.Away). It may wait for another server for long, so it takes no turn of
+// those that read snapshots, and nobody waits for it at the end: it has nothing of the
+// keyspace.
+func (x *Executor) away(p *Pending, c *Client, fn func() any) {
+	k := x.hold(p, c, forItself)
+	k.again = true
+	go func() {
+		v := k.runAway(fn)
+		if !k.gone.Load() {
+			k.result = v
+			k.post()
+		}
+	}()
+}
+
+// runAway calls fn; what a panic leaves is an error that is answered.
+func (k *parked) runAway(fn func() any) (v any) {
+	defer func() {
+		if r := recover(); r != nil {
+			k.c.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", k.argv[0], k.c.id, r, debug.Stack()))
+			v = errInternal
+		}
+	}()
+	return fn()
+}
+
+// back runs a command again whose function has returned.
+func (x *Executor) back(k *parked, c *Client) {
+	if x.returned == nil {
+		x.returned = map[*Client]any{}
+	}
+	x.returned[c] = k.result
+	k.result, k.again = nil, false
+	c.unpark()
+	batch := []Pending{{Client: c, Argv: k.argv, must: true}}
+	x.prepare(batch)
+	x.runFrom(batch, 0)
+	x.letGo()
+	if c.mode&modeBlocked == 0 {
+		delete(x.returned, c) // no gate let it through
+	}
+}
+
 // asidesAtOnce is how many commands run aside at the same time; the others wait.
 // Each has a snapshot open and collects a long reply.
 const asidesAtOnce = 4
@@ -55,6 +99,10 @@ func (k *parked) runAside(fn func(*resp.Writer)) {
 // land hands over the reply of a command that went aside: on its client's
 // goroutine, outside any batch. Its time is that from the start to now.
 func (x *Executor) land(k *parked, c *Client) {
+	if k.again {
+		x.back(k, c)
+		return
+	}
 	c.unpark()
 	x.call.Start(k.spec, k.argv, c.w)
 	c.w.Take(&k.reply)

@@ -112,6 +112,8 @@ type Executor struct {
 	quiet   bool          // nothing goes to the oplog
 	wakes   bool          // something was appended to the oplog in this batch
 	multis  []*multiState // spare ones
+
+	returned map[*Client]any // of commands that were away and are to run again
 }
 
 // NewExecutor returns an executor for one goroutine.

@@ -12,6 +12,7 @@ import (
 // Texts of dispatch's own.
 const (
 	errInternal   resp.Error = "ERR internal error"
+	errNotInExec  resp.Error = "ERR This command waits for another server, which is not possible in a transaction"
 	errNoMulti    resp.Error = "ERR Command not allowed inside a transaction"
 	errNoReplicas resp.Error = "NOREPLICAS Not enough good replicas to write."
 	errUnblocked  resp.Error = "UNBLOCKED client unblocked via CLIENT UNBLOCK"

@@ -267,6 +267,9 @@ func (x *Executor) runQueued(p *Pending, c *Client, m resp.Mark) {
 	case err == nil:
 	case errors.Is(err, command.ErrAside):
 		x.call.TakeAside()(c.w)
+	case errors.Is(err, command.ErrAway):
+		x.call.TakeAway()
+		x.failAt(c, m, errNotInExec)
 	case isParked(err):
 		c.w.Rewind(m)
 		if s.OnDenied != nil {

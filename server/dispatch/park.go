@@ -57,6 +57,9 @@ type parked struct {
 	began int64  // when a command that went aside began, by the monotonic clock
 	reply resp.Writer
 	gone  atomic.Bool // the client of a command that went aside is gone
+	// again says that the command is away, and runs again when it has its result.
+	again  bool
+	result any
 
 	// The rest is about a wait for keys. As long as it stands in line these do
 	// not change.

@@ -98,6 +98,10 @@ func (x *Executor) invoke(s *command.Spec, call *command.Call, inExec bool) erro
 func (x *Executor) runLong(p *Pending, c *Client) {
 	s := p.spec
 	x.call.Start(s, p.Argv, c.w)
+	if len(x.returned) > 0 {
+		x.call.Return(x.returned[c])
+		delete(x.returned, c)
+	}
 	if p.Big != nil {
 		x.lend(p)
 	}
@@ -191,6 +195,9 @@ func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
 	case isParked(err):
 		c.w.Rewind(x.mark)
 		x.park(p, c, s)
+	case errors.Is(err, command.ErrAway):
+		c.w.Rewind(x.mark)
+		x.away(p, c, x.call.TakeAway())
 	default:
 		x.fail(c, err)
 	}
