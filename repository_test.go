@@ -20,7 +20,7 @@ import (
 // server/command -> db, resp, and so do the imports.
 func imports() []importRule {
 	return []importRule{
-		{"cmd/...", []string{"config", "cron", "db/...", "replication/...", "resp", "server/..."}},
+		{"cmd/...", []string{"config", "cron", "db/...", "disk", "replication/...", "resp", "server/..."}},
 		{"config", []string{"resp", "db/glob"}},
 		{"cron", []string{"db"}},
 		{"db/...", []string{"db/...", "disk/..."}},
@@ -31,8 +31,10 @@ func imports() []importRule {
 		{"server/command/cmdtest", []string{"db", "replication/oplog", "resp", "server/command", "server/dispatch"}},
 		{"server/command/server", []string{"config", "db/...", "resp", "server/command", "server/command/docs", "server/stats"}},
 		{"server/command/...", []string{"db/...", "resp", "server/command/..."}},
+		{"server/migrate", []string{"server/command/generic"}},
 		{"server/dispatch", []string{"db/...", "replication/oplog", "resp", "server/command", "server/pubsub", "server/stats"}},
 		{"server/pubsub", []string{"db/..."}},
+		{"server/persist", []string{"config", "db/...", "disk/...", "replication/...", "resp", "server/dispatch", "server/log"}},
 		{"server/host", []string{"config", "cron", "db/...", "replication/...", "resp", "server/..."}},
 		{"server/poll", nil},
 		{"server/log", nil},

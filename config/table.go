@@ -69,7 +69,6 @@ func (d *Directive) checked(f func(string) error) *Directive {
 
 // Why directives have no effect yet; docs/compatibility.md shows the texts.
 const (
-	noSaves       = "data is kept in memory only so far; it will apply to snapshots and the append-only file"
 	noReplication = "there is no replication so far; it will apply to replicas and their primary"
 	noCluster     = "there is no cluster mode so far"
 	noTLS         = "there is no TLS so far"

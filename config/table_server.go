@@ -41,8 +41,8 @@ func generalTable() []*Directive {
 		text("bgsave_cpulist", "", Immutable, noFork),
 		number("hz", "10", 0, maxInt32, 0, "").clamped(clampHz),
 		yesNo("dynamic-hz", true, 0, ""),
-		list("shutdown-on-sigint", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, noShutdown),
-		list("shutdown-on-sigterm", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, noShutdown),
+		list("shutdown-on-sigint", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, ""),
+		list("shutdown-on-sigterm", "default", listRules{parse: parseShutdown, num: shutdownNum}, 0, ""),
 		number("shutdown-timeout", "10", 0, maxInt32, 0, noReplication),
 	}
 }
@@ -121,7 +121,6 @@ func memoryTable() []*Directive {
 }
 
 const (
-	noShutdown  = "there is nothing to save and no replica to wait for so far"
 	lazyNote    = "deleting a value is cheap whatever its size, so DEL and UNLINK are the same"
 	randNote    = "replies of any length are sent piece by piece, so there is no need to bound them"
 	compactNote = "compaction chooses its own pace"

@@ -11,16 +11,21 @@ import (
 	"heddle/config"
 	"heddle/db"
 	"heddle/db/arena"
+	"heddle/disk"
+	"heddle/replication/oplog"
 	"heddle/server"
 	"heddle/server/command"
 	"heddle/server/command/all"
 	"heddle/server/command/connection"
 	"heddle/server/command/docs"
+	"heddle/server/command/generic"
 	admin "heddle/server/command/server"
 	"heddle/server/dispatch"
 	"heddle/server/host"
 	"heddle/server/log"
+	"heddle/server/migrate"
 	"heddle/server/pace"
+	"heddle/server/persist"
 	"heddle/server/process"
 	"heddle/server/stats"
 )
@@ -45,10 +50,12 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 		return nil, fmt.Errorf("Can't reserve memory: %w", err)
 	}
 	h := host.New()
-	engine, err := newEngine(c, l, keys, h)
+	effects := oplog.New(oplog.Options{Account: keys.AddOverhead})
+	engine, err := newEngine(c, l, keys, effects, h)
 	if err != nil {
 		return nil, err
 	}
+	engine.SetLoading(true) // nobody is served before the data is there
 	pacer := pace.New()
 	keys.Pace(pacer)
 	network, err := listen(c, l, engine, pacer)
@@ -58,6 +65,9 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 	showLogo(c, l)
 	h.Join(host.Parts{
 		Config: c, Log: l, Keyspace: keys, Engine: engine, Network: network, Build: build(),
+		Keeper: persist.New(persist.Options{
+			FS: disk.OS(), Config: c, Log: l, Keyspace: keys, Engine: engine, Oplog: effects, Hold: h.Hold, RecoverUntil: 0,
+		}),
 		Supervisor: supervisor, Signals: signals, OOM: oom, Title: titler(c, l), PidFile: pidFile(c, l, background), Exit: os.Exit,
 	})
 	sayReady(c, l, h)
@@ -100,11 +110,12 @@ func prepare(c *config.Store, l *log.Logger) (*process.OOMScore, error) {
 }
 
 // newEngine builds the command table and dispatch.
-func newEngine(c *config.Store, l *log.Logger, keys *db.Keyspace, h *host.Host) (*dispatch.Engine, error) {
+func newEngine(c *config.Store, l *log.Logger, keys *db.Keyspace, effects *oplog.Log, h *host.Host) (*dispatch.Engine, error) {
 	var table *command.Table
 	deps := all.Deps{
 		MaxBulk:    c.IntVar("proto-max-bulk-len").Load,
 		Connection: connection.Deps{Version: config.RedisVersion, Databases: keys.Databases()},
+		Generic:    generic.Deps{Mover: migrate.New()},
 		Server:     admin.Deps{Table: func() *command.Table { return table }, Docs: docs.New(), Config: c, Server: h},
 	}
 	// The statistics need to know how many commands there are, and some
@@ -125,7 +136,7 @@ func newEngine(c *config.Store, l *log.Logger, keys *db.Keyspace, h *host.Host) 
 		return nil, fmt.Errorf("BUG: %w", err)
 	}
 	return dispatch.New(dispatch.Options{
-		Table: table, Keyspace: keys, Stats: deps.Server.Stats, Settings: host.EngineSettings(c), Log: func(line string) { l.Log(log.Warning, line) },
+		Table: table, Keyspace: keys, Oplog: effects, Stats: deps.Server.Stats, Settings: host.EngineSettings(c), Log: func(line string) { l.Log(log.Warning, line) },
 	}), nil
 }
 
@@ -203,7 +214,7 @@ func sayReady(c *config.Store, l *log.Logger, h *host.Host) {
 			l.Warningf("WARNING: %s", check.Warn)
 		}
 	}
-	l.Noticef("%d workers, %d databases in %d shards, %d commands; memory limit %s; nothing to load", h.Network.Workers(),
+	l.Noticef("%d workers, %d databases in %d shards, %d commands; memory limit %s", h.Network.Workers(),
 		h.Keyspace.Databases(), h.Keyspace.Shards(), len(h.Engine.Table().Commands()), limitText(c))
 	for _, where := range h.Network.Addresses() {
 		l.Noticef("Listening on %s", where)

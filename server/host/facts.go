@@ -28,10 +28,7 @@ func (h *Host) Facts(f *admin.Facts, held bool) {
 	h.memoryFacts(&f.Memory, &report, usage)
 	h.keyFacts(&f.Keys, &report, now)
 	h.cpuFacts(&f.CPU, usage)
-	f.Persistence = admin.PersistenceFacts{
-		Loading: h.Engine.Loading(), Changes: report.Dirty, LastSave: h.started.Unix(), CurrentCOW: report.Kept,
-		PeakCOW: h.mostKept(report.Kept),
-	}
+	h.persistenceFacts(&f.Persistence, held, report.Kept)
 	f.Replication = admin.ReplicationFacts{ID: *h.replID.Load(), BacklogSize: h.Config.Bytes("repl-backlog-size")}
 	for _, d := range report.Databases {
 		f.Databases = append(f.Databases, admin.DatabaseFacts{

@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -23,6 +22,7 @@ import (
 	admin "heddle/server/command/server"
 	"heddle/server/dispatch"
 	"heddle/server/log"
+	"heddle/server/persist"
 	"heddle/server/process"
 )
 
@@ -41,6 +41,7 @@ type Parts struct {
 	Keyspace *db.Keyspace
 	Engine   *dispatch.Engine
 	Network  *server.Server
+	Keeper   *persist.Keeper
 	Build    Build
 	// Supervisor is told when the server is up and when it goes down.
 	Supervisor process.Supervisor
@@ -177,18 +178,37 @@ func (h *Host) ResetStats(held bool) {
 // stopRequest asks Serve to stop.
 type stopRequest struct {
 	soft bool // wait until the clients have left
+	// ready says that the data is saved already, so far as it is to be.
+	ready bool
+	how   persist.StopOptions
+	// signal is what asked for it; "" if none did.
+	signal string
 }
 
-// errNoSave is why SHUTDOWN SAVE is refused.
-var errNoSave = errors.New("there is no persistence, so that nothing can be saved")
-
-// Shutdown asks for the end. It returns at once.
+// Shutdown makes the data durable and asks for the end; with Soft it returns at once.
 func (h *Host) Shutdown(o admin.ShutdownOptions) error {
-	if o.Save && !o.Force {
-		return errNoSave
+	r := stopRequest{soft: o.Soft, how: persist.StopOptions{Save: o.Save, NoSave: o.NoSave, Force: o.Force}}
+	if !o.Soft {
+		if err := h.prepare(r); err != nil {
+			return err
+		}
+		r.ready = true
 	}
-	h.request(stopRequest{soft: o.Soft})
+	h.request(r)
 	return nil
+}
+
+// prepare makes the data durable before the end. After an error the server goes on.
+func (h *Host) prepare(r stopRequest) error {
+	h.Parts.Log.Warningf("User requested shutdown...")
+	err := h.Keeper.Stop(r.how)
+	switch {
+	case err != nil && r.signal != "":
+		h.Parts.Log.Warningf("%s received but errors trying to shut down the server, check the logs for more information", r.signal)
+	case err != nil:
+		h.Parts.Log.Warningf("Errors trying to shut down the server. Check the logs for more information.")
+	}
+	return err
 }
 
 // AbortShutdown takes back a shutdown that waits, for clients to leave or for
@@ -220,12 +240,17 @@ func (h *Host) request(r stopRequest) {
 func (h *Host) onSignal(name string, insisted bool) {
 	if insisted {
 		h.Parts.Log.FromSignal("You insist... exiting now.")
+		h.Keeper.Abandon()
 		h.removePidFile()
 		h.Exit(1)
 		return
 	}
 	h.Parts.Log.FromSignal("Received " + name + " scheduling shutdown...")
-	r := stopRequest{soft: h.Config.Bool("soft-shutdown") && !h.Network.Draining()}
+	directive := "shutdown-on-sigterm"
+	if name == "SIGINT" {
+		directive = "shutdown-on-sigint"
+	}
+	r := stopRequest{soft: h.Config.Bool("soft-shutdown") && !h.Network.Draining(), how: stopOptions(h.Config.Int(directive)), signal: name}
 	if h.paused.Load() {
 		h.signalled.Store(&r)
 		return
@@ -241,10 +266,21 @@ func (h *Host) Serve(ctx context.Context) int {
 	wg.Go(func() { h.Signals.Watch(ctx, h.onSignal) })
 	wg.Go(func() { h.Cron.Run(ctx) })
 	wg.Go(func() { keepHeap(ctx, h.Keyspace.Objects) })
-	failed := make(chan error, 1)
-	go func() { failed <- h.Network.Run() }()
-	h.announce()
-	code := h.wait(ctx, failed)
+	loaded := h.load()
+	over, err := waitLoad(loaded)
+	if over {
+		loaded = nil
+	}
+	code := 1
+	if err == nil {
+		failed := make(chan error, 1)
+		go func() { failed <- h.Network.Run() }()
+		if over {
+			h.announce()
+		}
+		code = h.wait(ctx, failed, loaded)
+	}
+	h.Keeper.Close()
 	cancel()
 	wg.Wait()
 	return code
@@ -264,22 +300,38 @@ func (h *Host) announce() {
 }
 
 // wait waits for a request to stop, or a failure, and acts on it.
-func (h *Host) wait(ctx context.Context, failed <-chan error) int {
+func (h *Host) wait(ctx context.Context, failed, loaded <-chan error) int {
+	how := persist.StopOptions{}
 	for {
 		select {
+		case err := <-loaded:
+			if err != nil {
+				h.Network.Close()
+				return 1
+			}
+			loaded = nil
+			h.announce()
 		case err := <-failed:
 			h.Parts.Log.Warningf("The network part ended: %v", err)
 			return 1
 		case <-ctx.Done():
+			_ = h.prepare(stopRequest{how: how}) // whatever it says, there is no staying
 			return h.shutdown(context.Background())
 		case <-h.Network.Drained():
-			return h.shutdown(ctx)
+			if h.prepare(stopRequest{how: how}) == nil {
+				return h.shutdown(ctx)
+			}
+			h.Network.Undrain()
 		case <-h.aborted:
 			h.Network.Undrain()
 			h.Parts.Log.Noticef("Shutdown manually aborted.")
 		case r := <-h.stop:
-			if !r.soft {
+			how = r.how
+			if !r.soft && (r.ready || h.prepare(r) == nil) {
 				return h.shutdown(ctx)
+			}
+			if !r.soft {
+				continue
 			}
 			h.Parts.Log.Warningf("Soft shutdown: waiting for %d clients to leave...", h.Network.Clients())
 			h.Network.Drain()
@@ -291,12 +343,8 @@ func (h *Host) wait(ctx context.Context, failed <-chan error) int {
 const stopTime = 5 * time.Second
 
 func (h *Host) shutdown(ctx context.Context) int {
-	h.Parts.Log.Warningf("User requested shutdown...")
 	if err := h.Supervisor.Stopping(); err != nil {
 		h.Parts.Log.Warningf("Telling the supervisor that the server stops: %v", err)
-	}
-	if n := h.keys(); n > 0 && len(h.Config.SaveRules()) > 0 {
-		h.Parts.Log.Warningf("WARNING: %d keys are gone with this process: there is no persistence yet.", n)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -309,14 +357,6 @@ func (h *Host) shutdown(ctx context.Context) int {
 	h.removePidFile()
 	h.Parts.Log.Warningf("Redis is now ready to exit, bye bye...")
 	return 0
-}
-
-func (h *Host) keys() (n int64) {
-	w := h.Keyspace.Whole(db.Millis(time.Now().UnixMilli()))
-	for i := range w.Databases() {
-		n += w.Len(i)
-	}
-	return n
 }
 
 func (h *Host) removePidFile() {

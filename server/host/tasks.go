@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"heddle/db"
+	"heddle/server"
 	admin "heddle/server/command/server"
 	"heddle/server/stats"
 )
@@ -39,6 +40,8 @@ func (h *Host) addTasks() {
 	add("expire", 0, h.expireKeys)
 	add("evict", 0, h.evictKeys)
 	add("compact", 100*time.Millisecond, h.compact)
+	add("persist", 100*time.Millisecond, h.Keeper.Tick)
+	add("balance", server.BalanceEvery, h.balancer())
 	add("shrink", time.Second, func(time.Time) { h.Keyspace.Shrink() })
 }
 
@@ -61,6 +64,9 @@ func within(period time.Duration, share int, step func() (more bool)) (short boo
 
 // expireKeys removes keys whose time has come.
 func (h *Host) expireKeys(now time.Time) {
+	if h.Engine.Loading() {
+		return // what is loaded may be about keys whose time has come
+	}
 	start := time.Now()
 	if within(h.period(), expireShare, func() bool {
 		return h.Keyspace.ExpireCycle(millis(now), expireBudget) >= expireBudget
@@ -73,6 +79,9 @@ func (h *Host) expireKeys(now time.Time) {
 // evictKeys brings memory below maxmemory also when no command comes that
 // would have to, and accounts the time spent above it.
 func (h *Host) evictKeys(now time.Time) {
+	if h.Engine.Loading() {
+		return
+	}
 	over := false
 	start := time.Now()
 	removed := 0

@@ -1,0 +1,358 @@
+package persist
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"heddle/db"
+	"heddle/db/aof"
+	"heddle/db/rdb"
+	"heddle/disk"
+	"heddle/replication/oplog"
+	"heddle/resp"
+)
+
+// aofMode says how the append-only file stands.
+type aofMode uint8
+
+const (
+	aofOff      aofMode = iota
+	aofEnabling         // it was switched on; the first rewrite is to come or under way
+	aofOn
+)
+
+// aofState is what is known of the append-only file.
+type aofState struct {
+	mode      aofMode
+	store     *aof.Store
+	app       *aof.Appender // nil: nothing is written
+	others    int64         // bytes of all files but the one that is written
+	base      int64         // bytes of all files when it was last rewritten, or loaded
+	scheduled bool          // a rewrite
+	failed    bool          // the last one did
+	failures  int64         // in a row
+	count     int64
+	took      time.Duration
+	cow       int64
+
+	// See mayRewrite.
+	pause    time.Duration
+	retryAt  time.Time
+	pausedAt int64
+}
+
+// Replies of BGREWRITEAOF.
+const (
+	errRewriting resp.Error = "ERR Background append only file rewriting already in progress"
+	errNoRewrite resp.Error = "ERR Can't execute an AOF background rewriting. Please check the server logs for more information."
+
+	rewriteStarted   = "Background append only file rewriting started"
+	rewriteScheduled = "Background append only file rewriting scheduled"
+)
+
+// errEnable is the answer to CONFIG SET appendonly yes that fails.
+var errEnable = errors.New("Unable to turn on AOF. Check server logs.")
+
+// BGRewriteAOF is BGREWRITEAOF. held says that the caller has all shards locked, in
+// EXEC: then the rewrite is only scheduled.
+func (k *Keeper) BGRewriteAOF(held bool) (string, error) {
+	k.mu.Lock()
+	switch {
+	case k.work != nil && k.work.kind == rewritingAOF:
+		k.mu.Unlock()
+		return "", errRewriting
+	case k.work != nil || held || k.stopping:
+		k.aof.scheduled = true
+		k.aof.failures = 0 // who asks for it wants it now
+		k.mu.Unlock()
+		return rewriteScheduled, nil
+	}
+	run := k.beginRewriteLocked()
+	k.mu.Unlock()
+	if run(true) != nil {
+		return "", errNoRewrite
+	}
+	return rewriteStarted, nil
+}
+
+// SetAppendOnly is CONFIG SET appendonly. The caller may have all shards locked.
+func (k *Keeper) SetAppendOnly(on bool) error {
+	k.mu.Lock()
+	switch {
+	case on == (k.aof.mode != aofOff), k.Loading():
+		k.mu.Unlock()
+		return nil
+	case !on:
+		k.mu.Unlock()
+		k.disable()
+		return nil
+	}
+	k.aof.mode = aofEnabling
+	if t := k.work; t != nil {
+		defer k.mu.Unlock()
+		k.aof.scheduled = true
+		if t.kind == rewritingAOF {
+			k.o.Log.Warningf("AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a rewrite now.")
+			t.kill()
+		} else {
+			k.o.Log.Warningf("AOF was enabled but there is already another background operation. An AOF background was scheduled to start when possible.")
+		}
+		return nil
+	}
+	run := k.beginRewriteLocked()
+	k.mu.Unlock()
+	if run(false) != nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.aof.mode, k.aof.scheduled = aofOff, false
+		k.o.Log.Warningf("AOF was turned on but the first rewrite cannot be started. Append only mode is off.")
+		return errEnable
+	}
+	return nil
+}
+
+// disable switches the append-only file off: what was written is synced, its files stay.
+func (k *Keeper) disable() {
+	k.mu.Lock()
+	app, mode := k.aof.app, k.aof.mode
+	k.aof.mode, k.aof.scheduled = aofOff, false
+	if mode == aofOn {
+		k.aof.app = nil
+	}
+	if k.work != nil && k.work.kind == rewritingAOF {
+		k.o.Log.Noticef("Killing running AOF rewrite child: %d", pid())
+		k.work.kill()
+	}
+	k.mu.Unlock()
+	if app == nil || mode != aofOn {
+		return // the rewrite that was to be its first ends it
+	}
+	if err := k.stopAppender(app); err != nil {
+		k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
+	}
+}
+
+// openStore returns the store of the append-only files.
+func (k *Keeper) openStore() (*aof.Store, error) {
+	k.mu.Lock()
+	st := k.aof.store
+	k.mu.Unlock()
+	if st != nil {
+		return st, nil
+	}
+	st, err := aof.Open(k.storeOptions())
+	if err != nil {
+		k.logManifest(err)
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.aof.store = st
+	return st, nil
+}
+
+func (k *Keeper) storeOptions() aof.Options {
+	c := k.o.Config
+	return aof.Options{
+		FS: k.o.FS, Dir: k.dir(), DirName: c.String("appenddirname"), FileName: c.String("appendfilename"),
+		Log: k.logFile, KeepHistory: c.Bool("aof-disable-auto-gc"),
+	}
+}
+
+func (k *Keeper) logFile(warning bool, text string) {
+	if warning {
+		k.o.Log.Warningf("%s", text)
+		return
+	}
+	k.o.Log.Noticef("%s", text)
+}
+
+// logManifest says what is wrong with a manifest.
+func (k *Keeper) logManifest(err error) {
+	var bad *aof.ManifestError
+	if !errors.As(err, &bad) {
+		k.o.Log.Warningf("%v", err)
+		return
+	}
+	for _, line := range bad.Lines() {
+		k.o.Log.Warningf("%s", line)
+	}
+}
+
+// rewrite is a rewrite under way.
+type rewrite struct {
+	t     *task
+	mode  aofMode
+	store *aof.Store
+	rw    *aof.Rewrite
+	rdb   bool
+	sn    *db.Snapshot
+	app   *aof.Appender
+	fresh bool // app was made for it
+}
+
+// beginRewriteLocked makes a rewrite the work of the background. What it returns
+// begins it, without mu: now says that the snapshot is taken before it returns, for
+// which no shard may be locked by the caller.
+func (k *Keeper) beginRewriteLocked() (run func(now bool) error) {
+	r := &rewrite{t: newTask(rewritingAOF, k.o.Now()), mode: k.aof.mode, app: k.aof.app}
+	k.work = r.t
+	k.aof.scheduled = false
+	k.aof.count++
+	k.running.Add(1)
+	return func(now bool) error {
+		if err := k.openRewrite(r); err != nil {
+			k.rewritten(r, err)
+			k.running.Done()
+			return err
+		}
+		if now {
+			k.freeze(r)
+		}
+		go func() {
+			defer k.running.Done()
+			if !now {
+				k.freeze(r)
+			}
+			k.rewritten(r, k.rewriteBase(r))
+		}()
+		return nil
+	}
+}
+
+// openRewrite creates the next file.
+func (k *Keeper) openRewrite(r *rewrite) (err error) {
+	if r.store, err = k.openStore(); err != nil {
+		return err
+	}
+	r.rdb = k.o.Config.Bool("aof-use-rdb-preamble")
+	mode := map[aofMode]aof.Mode{aofOff: aof.Off, aofEnabling: aof.Enabling, aofOn: aof.On}[r.mode]
+	r.rw, err = r.store.BeginRewrite(mode, r.rdb)
+	return err
+}
+
+// freeze takes the snapshot, at the same instant as the place in the log of effects
+// from which on the new file has them.
+func (k *Keeper) freeze(r *rewrite) {
+	var src *oplog.Reader
+	r.sn = k.snapshot(func(int64) {
+		end := k.o.Oplog.End()
+		switch r.mode {
+		case aofOn:
+			r.app.SwitchAt(end, r.rw.Switch)
+		case aofEnabling:
+			src, _ = k.o.Oplog.NewReader(end) // the end is always there
+		}
+	})
+	k.setTotal(r.t, r.sn)
+	if src != nil {
+		r.app, r.fresh = k.startAppender(src, r.rw.File(), 0), true
+	}
+	k.o.Log.Noticef("Background append only file rewriting started by pid %d", pid())
+	k.SetSync()
+}
+
+// rewriteBase writes the new base and puts it in its place.
+func (k *Keeper) rewriteBase(r *rewrite) (err error) {
+	defer r.sn.Close()
+	if r.mode == aofOn {
+		if err := r.app.WaitSwitch(); err != nil {
+			return err
+		}
+		k.measure(r.store, r.app)
+	}
+	stop := k.progress("Rewriting the AOF", func() (string, bool) { return r.t.describe(), true })
+	defer stop()
+	f, err := k.o.FS.OpenFile(r.rw.TempPath(), createFlags, 0o644)
+	if err != nil {
+		return err
+	}
+	if err = k.writeBase(f, r); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	k.o.Log.Noticef("Successfully created the temporary AOF base file %s", filepath.Base(r.rw.TempPath()))
+	if err := r.t.stop(); err != nil {
+		return err
+	}
+	return r.store.Finish(r.rw)
+}
+
+// writeBase writes a snapshot as the base of an append-only file.
+func (k *Keeper) writeBase(f disk.File, r *rewrite) error {
+	o := k.saveOptions(r.t, true)
+	if r.rdb {
+		_, err := rdb.Save(f, r.sn, o)
+		return err
+	}
+	_, err := rdb.Save(f, r.sn, o)
+	return err
+}
+
+// rewritten takes note of the end of a rewrite.
+func (k *Keeper) rewritten(r *rewrite, err error) {
+	defer k.SetSync()
+	if err != nil {
+		k.abort(r)
+	} else {
+		k.o.Log.Noticef("Background AOF rewrite terminated with success")
+		if r.app != nil {
+			k.measure(r.store, r.app)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.work = nil
+	k.aof.took, k.aof.cow = k.o.Now().Sub(r.t.began), r.t.cow.Load()
+	switch {
+	case err == nil:
+		k.aof.failed, k.aof.failures = false, 0
+		if r.mode != aofOff {
+			k.aof.base = k.aof.others + r.app.Stats().Size
+		}
+		if r.fresh {
+			k.aof.mode, k.aof.app = aofOn, r.app
+		}
+		k.o.Log.Noticef("Background AOF rewrite finished successfully")
+	case errors.Is(err, errKilled):
+		k.o.Log.Warningf("Background AOF rewrite was stopped")
+	default:
+		k.o.Log.Warningf("Background AOF rewrite terminated with error: %s", disk.Errno(err))
+		k.aof.failed = true
+		k.aof.failures++
+	}
+	if err != nil && k.aof.mode == aofEnabling && !k.stopping {
+		k.aof.scheduled = true // it cannot be left half on
+	}
+}
+
+// abort ends a rewrite that failed: the files in use stay in use.
+func (k *Keeper) abort(r *rewrite) {
+	if r.fresh {
+		_ = k.stopAppender(r.app) // its file is dropped
+	}
+	if r.rw != nil {
+		r.store.Abort(r.rw)
+	}
+}
+
+// measure asks for the sizes of the files.
+func (k *Keeper) measure(st *aof.Store, app *aof.Appender) {
+	base, incr := st.Sizes()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.aof.others = max(base+incr-app.Stats().Size, 0)
+}
+
+// aofSizes are the bytes of all files, now and when they were last rewritten; mu is
+// held.
+func (k *Keeper) aofSizes() (size, base int64) {
+	size = k.aof.others
+	if k.aof.app != nil {
+		size += k.aof.app.Stats().Size
+	}
+	return size, k.aof.base
+}
