@@ -24,6 +24,7 @@ type Deps struct {
 	// MaxBulk tells how long a string may become (proto-max-bulk-len).
 	MaxBulk    func() int64
 	Connection connection.Deps
+	Generic    generic.Deps
 	Server     admin.Deps
 }
 
@@ -32,7 +33,7 @@ func Families(d Deps) []command.Family {
 	return []command.Family{
 		connection.Family(d.Connection),
 		transactions.Family(),
-		generic.Family(),
+		generic.FamilyWith(d.Generic),
 		geo.Family(),
 		str.Family(d.MaxBulk),
 		bitmap.Family(d.MaxBulk),

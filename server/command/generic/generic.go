@@ -8,11 +8,15 @@ import (
 	"heddle/server/command"
 )
 
-// Family returns the commands of the group, made anew by each call.
-func Family() command.Family {
+// Family returns the commands of the group, made anew by each call, with none of what
+// they may need from outside.
+func Family() command.Family { return FamilyWith(Deps{}) }
+
+// FamilyWith is Family with all of it.
+func FamilyWith(d Deps) command.Family {
 	return command.Family{Name: "generic", Specs: slices.Concat(
 		deleteSpecs(), existsSpecs(), expireSpecs(), expireMemberSpecs(), ttlSpecs(), moveSpecs(), scanSpecs(), objectSpecs(), sortSpecs(),
-		dumpSpecs(),
+		dumpSpecs(), migrateSpecs(d),
 	)}
 }
 
