@@ -164,6 +164,9 @@ func New(o Options) *Engine {
 	return e
 }
 
+// Oplog returns where effects go, nil if nowhere.
+func (e *Engine) Oplog() Oplog { return e.oplog }
+
 // Table returns the command table.
 func (e *Engine) Table() *command.Table { return e.table }
 

@@ -21,7 +21,8 @@ import (
 //
 // Of each shard the end of its last append is kept, under its lock. Who ran a command is
 // owed that of all its shards, whether it wrote or read: what it saw is no younger.
-// Commands that hold no shards, messages and what MONITOR shows are owed all of the log.
+// Commands that hold no shards, messages and what MONITOR shows are owed all of the log
+// as of when no command was half done.
 //
 // While the gate is open, with any other appendfsync, all this costs one branch.
 
@@ -115,4 +116,29 @@ func (c *Client) oweAll() {
 	if c.x.gated && c.e.oplog != nil {
 		c.owed = max(c.owed, c.e.oplog.End())
 	}
+}
+
+// deliverAll delivers what was published.
+func (x *Executor) deliverAll() {
+	x.gated, x.heard = x.e.gate.durable.Load() != GateOpen, -1
+	x.branch.Deliver()
+}
+
+// oweHeard has a message to the client wait for what it may tell of. It may come from a
+// command that still runs and has not appended its effects yet: that one holds shards.
+// So the log is looked at with all of them locked, once for all messages that are
+// delivered together. On the executor's goroutine, outside of commands.
+func (c *Client) oweHeard() {
+	x := c.x
+	if !x.gated || x.e.oplog == nil {
+		return
+	}
+	if x.heard < 0 {
+		x.letGo()
+		all := x.ks.AllShards()
+		x.ks.Lock(all)
+		x.heard = x.e.oplog.End()
+		x.ks.Unlock(all)
+	}
+	c.owed = max(c.owed, x.heard)
 }

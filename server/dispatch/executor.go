@@ -65,7 +65,7 @@ type Executor struct {
 	toucher *db.Toucher
 	branch  *pubsub.Branch
 	post    func(fn func()) // see SetPost
-	deliver func()          // branch.Deliver
+	deliver func()          // deliverAll
 	rec     *stats.Recorder
 	call    command.Call
 
@@ -109,6 +109,7 @@ type Executor struct {
 	effects []oplog.Effect
 	door    door
 	gated   bool          // replies have to wait, see durable.go
+	heard   oplog.Offset  // what messages that are being delivered wait for; negative: not known
 	quiet   bool          // nothing goes to the oplog
 	wakes   bool          // something was appended to the oplog in this batch
 	multis  []*multiState // spare ones
@@ -123,7 +124,7 @@ func (e *Engine) NewExecutor() *Executor {
 		tx: e.ks.NewTx(), toucher: e.ks.NewToucher(), rec: e.stats.NewRecorder(),
 	}
 	x.branch = e.hub.NewBranch(x.wakeUp)
-	x.deliver = x.branch.Deliver
+	x.deliver = x.deliverAll
 	x.tx.SetAwaiter(x)
 	return x
 }
@@ -149,7 +150,7 @@ func (x *Executor) RunBatch(batch []Pending) {
 		return
 	}
 	x.branch.Attend()
-	x.branch.Deliver() // who sent these commands may know of what was published before
+	x.deliverAll() // who sent these commands may know of what was published before
 	x.startTurn()
 	x.prepare(batch)
 	for i := 0; i < len(batch); {
@@ -158,7 +159,7 @@ func (x *Executor) RunBatch(batch []Pending) {
 	x.letGo()
 	x.wakeReaders()
 	x.branch.Rest()
-	x.branch.Deliver()
+	x.deliverAll()
 	x.settle()
 	x.sendOut()
 	x.rec.Flush()

@@ -40,7 +40,7 @@ func (x *Executor) stalls(p *Pending) bool {
 	if p.spec == nil || !x.publishes(p.spec) {
 		return false
 	}
-	x.branch.Deliver() // perhaps it is this one
+	x.deliverAll() // perhaps it is this one
 	if !x.e.hub.Congested() {
 		return false
 	}
@@ -146,7 +146,7 @@ func (c *Client) PatternCount() int64 { return c.e.hub.Distinct(pubsub.Pattern) 
 // Receive sends a message to the client; see pubsub.Receiver. While EXEC writes its
 // reply, messages are kept for behind it.
 func (c *Client) Receive(frame []byte, shared *pubsub.Frame) {
-	c.oweAll()
+	c.oweHeard()
 	head := frame[0]
 	if c.Proto() == 3 {
 		head = '>'
@@ -175,7 +175,7 @@ func (x *Executor) deliverOwn(c *Client) {
 		c.late = nil
 		x.muted = true // more than a reply
 	}
-	x.branch.Deliver()
+	x.deliverAll()
 }
 
 // gateSubscriber lets a RESP2 client that subscribes run only what is about that:

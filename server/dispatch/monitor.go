@@ -89,7 +89,8 @@ func (c *Client) fetchLines() {
 	q.lines = q.spare[:0]
 	q.mu.Unlock()
 	if c.mode&modeMonitor != 0 {
-		c.oweAll()
+		c.x.heard = -1
+		c.oweHeard()
 		c.w.Raw(lines)
 	}
 	if q.spare = lines; cap(lines) > keptArgs {

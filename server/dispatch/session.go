@@ -168,7 +168,7 @@ func (c *Client) Reset() {
 		c.e.monitors.remove(c)
 	}
 	if c.sub != nil {
-		c.x.branch.Deliver() // what was published before is still for it
+		c.x.deliverAll() // what was published before is still for it
 	}
 	c.unsubscribe()
 	c.mode &^= modeMonitor | modeReplyOff | modeReplySkip | modeSkipNext | modeNoEvict | modeNoTouch
