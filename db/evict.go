@@ -148,8 +148,13 @@ func (s *shard) sample(cfg *Settings, now Millis, db int, d *database) int {
 		return 0
 	}
 	// Entries may lead nowhere, or not be in the index while it is rebuilt.
+	wheels := [...]*wheel{&d.wheel, d.old}
 	for tries := 4 * cfg.Samples; tries > 0 && n < cfg.Samples; tries-- {
-		if hash, ok := d.wheel.pick(s.ks.random()); ok {
+		w := wheels[tries&1]
+		if w == nil {
+			w = &d.wheel
+		}
+		if hash, ok := w.pick(s.ks.random()); ok {
 			if slot, _, ok := s.timed(d, hash); ok {
 				look(slot)
 			}
@@ -161,20 +166,40 @@ func (s *shard) sample(cfg *Settings, now Millis, db int, d *database) int {
 	return n
 }
 
-// sampleTimed looks for one key with a deadline in the table itself.
+const (
+	// timedEntries is how many entries of the index sampleTimed looks at: more than lead
+	// nowhere where few keys have a deadline.
+	timedEntries = 4 * staleSlack
+	// timedScans is how many steps it goes on in the table.
+	timedScans = 256
+)
+
+// sampleTimed looks for one key with a deadline when random entries led to none: there are
+// few, and many entries that lead nowhere or are due. Only if memory was out when a deadline
+// was set can a key be without an entry; so the table is searched as well, a part each
+// time, since it may be large and its shard is locked.
 func (s *shard) sampleTimed(d *database, look func(table.Slot)) {
 	found := false
-	for at := uint64(0); !found; {
-		at = d.table.Scan(at, func(slot table.Slot) {
+	for _, w := range [...]*wheel{&d.wheel, d.old} {
+		if w == nil || found {
+			continue
+		}
+		w.some(timedEntries, func(hash uint64) bool {
+			slot, _, ok := s.timed(d, hash)
+			if found = ok; ok {
+				look(slot)
+			}
+			return !ok
+		})
+	}
+	for n := 0; !found && n < timedScans; n++ {
+		d.searched = d.table.Scan(d.searched, func(slot table.Slot) {
 			r := s.openRecord(d.table.Ref(slot))
 			if !found && r.flags()&flagExpire != 0 {
 				found = true
 				look(slot)
 			}
 		})
-		if at == 0 {
-			return
-		}
 	}
 }
 

@@ -45,31 +45,35 @@ const expireBatch = 64
 // budget entries of the expiry index, a few under each lock. It returns how
 // many it looked at; fewer than budget mean that nothing more is due.
 func (ks *Keyspace) ExpireCycle(now Millis, budget int) int {
-	if ks.settings.Load().KeepExpired || ks.frozen.Load() {
+	if ks.frozen.Load() {
 		return 0
 	}
-	done := 0
+	keep, done := ks.settings.Load().KeepExpired, 0
 	start := int(ks.rands.Add(1) % uint64(len(ks.shards)))
 	for i := range ks.shards {
 		id := (start + i) % len(ks.shards)
 		for n := expireBatch; n >= expireBatch && done < budget; done += n {
 			s := ks.lockShard(id)
-			n = s.expireDue(now, expireBatch)
+			n = s.expireDue(now, expireBatch, keep)
 			ks.unlockShard(id)
 		}
 	}
 	return done
 }
 
-// expireDue works off up to limit entries and returns how many there were.
-func (s *shard) expireDue(now Millis, limit int) int {
+// expireDue works off up to limit entries and returns how many there were. If keep is set
+// nothing expires; the index is only kept in order.
+func (s *shard) expireDue(now Millis, limit int, keep bool) int {
 	done := 0
 	for db := range s.ks.databases {
 		d := s.at(db).Load()
 		if d == nil {
 			continue
 		}
-		done += s.expireTable(db, d, now, limit-done)
+		s.rewind(d, now)
+		if !keep {
+			done += s.expireTable(db, d, now, limit-done)
+		}
 		if done < limit {
 			done += s.rebuild(d, now, limit-done)
 		}
@@ -170,6 +174,25 @@ func (s *shard) hashed(d *database, hash uint64, timed bool) (slot table.Slot, o
 // at least.
 const staleSlack = 1024
 
+// rewindTicks is by how many ticks the clock must have been set back for the index to be
+// built anew: two seconds.
+const rewindTicks = 16
+
+// rewind has the index begin anew when the clock was set back: what is added to it would
+// come up only when the clock has come to where it was.
+func (s *shard) rewind(d *database, now Millis) {
+	if tick := int64(now) >> tickShift; d.old == nil && d.wheel.entries > 0 && tick < d.wheel.tick-rewindTicks {
+		d.renew(tick)
+	}
+}
+
+// renew begins a new index, which rebuild fills.
+func (d *database) renew(tick int64) {
+	old := d.wheel
+	d.old, d.wheel = &old, wheel{heap: old.heap, arena: old.arena, tick: tick}
+	d.cursor = 0
+}
+
 // rebuild replaces the expiry index when it holds more entries that lead
 // nowhere than others: a new one is filled from the table, up to limit keys at
 // a time, while the old one still serves.
@@ -178,9 +201,7 @@ func (s *shard) rebuild(d *database, now Millis, limit int) int {
 		if d.wheel.entries <= 2*(d.expires+s.handles.timed)+staleSlack {
 			return 0
 		}
-		old := d.wheel
-		d.old, d.wheel = &old, wheel{heap: old.heap, arena: old.arena, tick: old.tick}
-		d.cursor = 0
+		d.renew(d.wheel.tick)
 	}
 	done := 0
 	for done < limit {

@@ -23,6 +23,9 @@ type Options struct {
 	// Settings are the first settings; DefaultSettings if nil.
 	Settings *Settings
 	Hooks    Hooks
+	// Mono is a clock that only goes on, in nanoseconds, by which long waits for shards
+	// are told. nil: they are not counted.
+	Mono func() int64
 }
 
 // Hooks are told of what happens to keys, with the key's shard locked. They
@@ -52,7 +55,8 @@ type Keyspace struct {
 	mask      uint64
 	databases int
 	frozen    atomic.Bool // see Freeze
-	pacer     Pacer       // of readers of snapshots; nil: none
+	mono      func() int64
+	pacer     Pacer // of readers of snapshots; nil: none
 
 	_ [64]byte // what is above is read by every command, what is below is written by some
 
@@ -60,6 +64,7 @@ type Keyspace struct {
 	objects   atomic.Int64 // bytes of large collections
 	kept      atomic.Int64 // bytes that only snapshots need
 	rands     atomic.Uint64
+	longWaits atomic.Int64
 	pool      evictionPool
 	lazy      lazyQueue
 	compacted int // the shard that Compact goes on with
@@ -81,7 +86,7 @@ func Open(o Options) (*Keyspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	ks := &Keyspace{heap: heap, seed: maphash.MakeSeed(), hooks: o.Hooks,
+	ks := &Keyspace{heap: heap, seed: maphash.MakeSeed(), hooks: o.Hooks, mono: o.Mono,
 		shards: make([]shard, o.Shards), mask: uint64(o.Shards - 1), databases: o.Databases}
 	ks.dbs = make([]atomic.Pointer[database], o.Databases*o.Shards)
 	ks.keys = keyring{heap: heap, hash: ks.Hash}
@@ -178,6 +183,7 @@ type database struct {
 	cursor    uint64   // how far that is
 	overdue   []uint64 // entries of the index whose collections have more members due
 	merged    uint64   // how far Shrink is
+	searched  uint64   // how far sampleTimed is
 	id        int
 }
 

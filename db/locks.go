@@ -24,9 +24,32 @@ func (ks *Keyspace) Lock(set LockSet) {
 		holdOrder(ks, set)
 	}
 	for ; set != 0; set &= set - 1 {
-		ks.shards[bits.TrailingZeros64(uint64(set))].mu.Lock()
+		if i := bits.TrailingZeros64(uint64(set)); !ks.shards[i].mu.TryLock() {
+			ks.waitFor(i)
+		}
 	}
 }
+
+// longWait is how long a wait for a shard takes, in nanoseconds, that is counted as long.
+const longWait = 1_000_000
+
+// waitFor locks a shard that another holds.
+func (ks *Keyspace) waitFor(i int) {
+	mu := &ks.shards[i].mu
+	if ks.mono == nil {
+		mu.Lock()
+		return
+	}
+	start := ks.mono()
+	mu.Lock()
+	if ks.mono()-start >= longWait {
+		ks.longWaits.Add(1)
+	}
+}
+
+// LongWaits returns how often somebody had to wait for a shard for a millisecond or more,
+// since the start.
+func (ks *Keyspace) LongWaits() int64 { return ks.longWaits.Load() }
 
 // TryLock locks shard i if it is free at once. Since it does not wait, it may be
 // called while holding any other shards.
@@ -53,7 +76,9 @@ func (ks *Keyspace) Unlock(set LockSet) {
 // lockShard locks a single shard, for a caller that holds none. (It is not
 // checked: finding out which goroutine it is costs more than what it does.)
 func (ks *Keyspace) lockShard(i int) *shard {
-	ks.shards[i].mu.Lock()
+	if !ks.shards[i].mu.TryLock() {
+		ks.waitFor(i)
+	}
 	return &ks.shards[i]
 }
 

@@ -16,6 +16,7 @@ type DatabaseReport struct {
 	Index      int
 	Keys       int64
 	Expires    int64
+	Behind     int64 // keys whose time has come but which are still there, estimated
 	AvgTTL     Millis
 	TableBytes int64 // of what finds keys
 	WheelBytes int64 // of what finds deadlines
@@ -45,6 +46,7 @@ func (ks *Keyspace) reportDatabase(db int, now Millis, held bool) DatabaseReport
 		}
 		r.Keys += int64(d.table.Len())
 		r.Expires += d.expires
+		r.Behind += d.behind(now)
 		r.TableBytes += d.table.MemSize()
 		r.WheelBytes += d.wheel.memSize()
 		sum, n := d.avgTTL(now)
@@ -66,4 +68,14 @@ func (ks *Keyspace) eachShard(held bool, fn func(*shard)) {
 		fn(ks.lockShard(i))
 		ks.unlockShard(i)
 	}
+}
+
+// behind is about how many keys have expired but are still there, as the index knows it:
+// entries may lead nowhere.
+func (d *database) behind(now Millis) int64 {
+	n := d.wheel.behind(now)
+	if d.old != nil {
+		n += d.old.behind(now)
+	}
+	return min(n, d.expires)
 }

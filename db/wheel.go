@@ -228,6 +228,50 @@ func (w *wheel) chains(fn func(head *arena.Ref)) {
 	}
 }
 
+// some calls fn for entries, due ones too, until it returns false; for limit of them at
+// most.
+func (w *wheel) some(limit int, fn func(hash uint64) bool) {
+	w.chains(func(head *arena.Ref) {
+		for ref := *head; ref != 0 && limit > 0; {
+			c := w.heap.Words(ref, w.heap.Cap(ref)/8)
+			for _, hash := range c[1 : 1+c[0]>>countShift] {
+				if limit--; limit < 0 {
+					return
+				}
+				if !fn(hash) {
+					limit = 0
+					return
+				}
+			}
+			ref = arena.Ref(c[0] & nextMask)
+		}
+	})
+}
+
+// behind returns about how many entries have a deadline that has passed at an instant.
+func (w *wheel) behind(now Millis) (n int64) {
+	n = w.entries
+	for level := range w.level {
+		n -= w.level[level] // what is left is due
+	}
+	target := int64(now) >> tickShift
+	for level := 0; level < wheelLevels && w.tick < target; level++ {
+		if w.slots[level] == 0 {
+			continue
+		}
+		size := int64(1) << levelShift(level)
+		for i := range int64(levelSlots) {
+			begin := (w.tick>>levelShift(level) + 1 + i) << levelShift(level)
+			if begin > target {
+				break
+			}
+			count := int64(*w.slot(level, begin) >> slotShift)
+			n += count * min(target-begin+1, size) / size
+		}
+	}
+	return n
+}
+
 // drop frees all entries, and the slots.
 func (w *wheel) drop() {
 	w.chains(func(head *arena.Ref) {
