@@ -205,9 +205,10 @@ func (d *decoder) bigValue(t *text) Value {
 
 // fill reads the n bytes of a long string.
 func (d *decoder) fill(big *db.Big, n int) {
+	from := d.offset()
 	for done := 0; done < n; {
 		if d.at >= len(d.buf) && !d.refill() {
-			d.short("a string of " + strconv.Itoa(n) + " bytes")
+			d.short(from, "a string of "+strconv.Itoa(n)+" bytes")
 			return
 		}
 		part := min(len(d.buf)-d.at, n-done)

@@ -32,10 +32,10 @@ func (in *input) fail(offset int64, format string, args ...any) {
 	}
 }
 
-// short notes that bytes are missing.
-func (in *input) short(what string) {
+// short notes that bytes are missing of what begins at an offset.
+func (in *input) short(from int64, what string) {
 	if in.err == nil {
-		in.err = &Error{Offset: in.offset(), Msg: "expected " + what + ", found the end", Err: errEnd}
+		in.err = &Error{Offset: from, Msg: "expected " + what + ", found the end", Err: errEnd}
 	}
 }
 
@@ -69,7 +69,7 @@ func (in *input) byte(what string) byte {
 		return 0
 	}
 	if in.at >= len(in.buf) && !in.refill() {
-		in.short(what)
+		in.short(in.offset(), what)
 		return 0
 	}
 	b := in.buf[in.at]
@@ -83,8 +83,11 @@ func (in *input) fixed(n int, what string, room *[16]byte) []byte {
 		in.at += n
 		return in.buf[in.at-n : in.at]
 	}
-	b := room[:n]
+	b, from := room[:n], in.offset()
 	for i := range b {
+		if in.done() {
+			in.short(from, what)
+		}
 		b[i] = in.byte(what)
 	}
 	return b
@@ -172,10 +175,10 @@ func (in *input) bytes(n uint64, what string, room *[]byte) []byte {
 		in.fail(in.offset(), "expected %s, found one of %d bytes", what, n)
 		return nil
 	}
-	b := (*room)[:0]
+	b, from := (*room)[:0], in.offset()
 	for uint64(len(b)) < n {
 		if in.at >= len(in.buf) && !in.refill() {
-			in.short(what)
+			in.short(from, what)
 			return nil
 		}
 		part := in.buf[in.at:]
