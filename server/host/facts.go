@@ -106,6 +106,13 @@ func (h *Host) keyFacts(k *admin.KeyFacts, r *db.Report, now time.Time) {
 		Hits: r.Hits, Misses: r.Misses, Expired: r.Expired, ExpiredMembers: r.ExpiredMembers, Evicted: r.Evicted, OpenSnapshots: int64(r.Snapshots),
 		ExpireTimeCapped: h.expireShort.Load(),
 	}
+	var timed, behind int64
+	for i := range r.Databases {
+		timed, behind = timed+r.Databases[i].Expires, behind+r.Databases[i].Behind
+	}
+	if timed > 0 {
+		k.StalePercent = 100 * float64(behind) / float64(timed)
+	}
 	for _, s := range h.Cron.Stats() {
 		if s.Name == "expire" {
 			k.ExpireMillis = s.Total.Milliseconds()
@@ -114,6 +121,7 @@ func (h *Host) keyFacts(k *admin.KeyFacts, r *db.Report, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	k.EvictionExceeded, k.EvictionExceededNow = h.over.times(now)
+	k.LongLockWaits = h.Keyspace.LongWaits()
 	k.LockWaiting = h.locks.lately
 	k.LockWaitingSinceBoot = h.locks.waited.Seconds() / max(now.Sub(h.started).Seconds(), 1)
 }

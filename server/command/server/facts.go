@@ -142,12 +142,13 @@ type KeyFacts struct {
 	Hits, Misses         int64
 	Expired, Evicted     int64
 	ExpiredMembers       int64   // of collections
-	StalePercent         float64 // keys whose time has come but which are still there
+	StalePercent         float64 // of the keys with a deadline, those whose time has come but which are still there
 	ExpireTimeCapped     int64
 	ExpireMillis         int64 // spent in expire cycles
 	EvictionExceeded     int64 // ms over maxmemory, all times
 	EvictionExceededNow  int64 // ms since maxmemory is exceeded
 	OpenSnapshots        int64
+	LongLockWaits        int64   // how often somebody waited for a shard for a millisecond or more
 	LockWaiting          float64 // mean number of goroutines that waited for a mutex lately
 	LockWaitingSinceBoot float64
 }

@@ -292,7 +292,7 @@ func (r *report) cpu() {
 	r.decimal("used_cpu_sys_main_thread", c.SystemMain, 6)
 	r.decimal("used_cpu_user_main_thread", c.UserMain, 6)
 	r.num("server_threads", int64(c.Threads))
-	r.num("long_lock_waits", 0)
+	r.num("long_lock_waits", r.facts.Keys.LongLockWaits)
 }
 
 func (r *report) cluster() { r.num("cluster_enabled", 0) }
