@@ -22,14 +22,18 @@ func (o options) collection(s *server) error {
 	fmt.Println("ZADD alone:                    ", alone)
 	ctx, cancel := context.WithTimeout(context.Background(), o.span)
 	defer cancel()
-	before, walks := s.rss(), make(chan int)
+	before, walks := s.rss(), make(chan walked)
 	go func() { walks <- s.repeat(ctx, "DEBUG DIGEST") }()
 	beside, err := s.change(o.members, ctx, o.span)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("ZADD while a snapshot is read:  %v; RSS %+d MB\n", beside, (s.rss()-before)>>20)
-	<-walks
+	w := <-walks
+	if w.err != nil {
+		return w.err
+	}
+	fmt.Printf("ZADD while a snapshot is read:  %v; %d times read, RSS %+d MB; p99.9 %.2f x\n",
+		beside, w.times, (s.rss()-before)>>20, float64(beside.p999)/float64(alone.p999))
 	return s.unlink()
 }
 

@@ -10,6 +10,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -79,18 +80,18 @@ func (o options) walking(s *server) error {
 	fmt.Println("paced writes alone:      ", alone)
 	before := s.rss()
 	ctx, cancel := context.WithCancel(context.Background())
-	walks := make(chan int)
+	walks := make(chan walked)
 	peak := make(chan int64)
 	go func() { walks <- s.repeat(ctx, o.walk) }()
 	go func() { peak <- s.peakRSS(ctx) }()
 	beside, err := s.paced(o.rate, o.keys, o.span)
 	cancel()
 	n, top := <-walks, <-peak
-	if err != nil {
+	if err := errors.Join(err, n.err); err != nil {
 		return err
 	}
 	fmt.Printf("paced writes beside %q: %v; %d walks, RSS %+d MB; p99.9 %.2f x\n",
-		o.walk, beside, n, (top-before)>>20, float64(beside.p999)/float64(alone.p999))
+		o.walk, beside, n.times, (top-before)>>20, float64(beside.p999)/float64(alone.p999))
 	return nil
 }
 
@@ -154,7 +155,7 @@ func start(binary string, args []string) (*server, error) {
 	addr := l.Addr().String()
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(addr)
-	s := &server{addr: addr, cmd: exec.Command(binary, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", ""}, args...)...)}
+	s := &server{addr: addr, cmd: exec.Command(binary, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "local"}, args...)...)}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -218,20 +219,35 @@ const value = "abcdefghijklmnopqrstuvwxyz012345"
 
 func key(i int) string { return fmt.Sprintf("key:%011d", i) }
 
-// repeat runs a command again and again.
-func (s *server) repeat(ctx context.Context, command string) (n int) {
+// walked is how often a command ran to its end, and why no more.
+type walked struct {
+	times int
+	err   error
+}
+
+// busySaving is what a server says while one save goes on.
+const busySaving = "already in progress"
+
+// repeat runs a command again and again. BGSAVE, which returns at once, is counted when it
+// begins.
+func (s *server) repeat(ctx context.Context, command string) (w walked) {
 	c, err := s.dial()
 	if err != nil {
-		return 0
+		return walked{0, err}
 	}
 	defer c.Close()
 	for ctx.Err() == nil {
-		if _, err := c.ask(strings.Fields(command)...); err != nil {
-			return n
+		switch _, err := c.ask(strings.Fields(command)...); {
+		case err == nil:
+			w.times++
+		case strings.Contains(err.Error(), busySaving):
+			time.Sleep(10 * time.Millisecond)
+		default:
+			w.err = err
+			return w
 		}
-		n++
 	}
-	return n
+	return w
 }
 
 // paced sends writes at their times and measures from then to the replies.
