@@ -11,7 +11,8 @@ import (
 // Check reads an RDB to its end and reports to report what it finds, in the lines of
 // redis-check-rdb, with what is wrong at the end; that is also the error, an *Error or one of
 // r. Every value is built and verified, one after the other, but not kept. now is the instant
-// by which keys count as expired. Lines that cannot be written are lost.
+// by which keys count as expired. Lines that cannot be written are lost. If r is an
+// io.Seeker it stands behind the RDB at the end.
 func Check(r io.Reader, name string, report io.Writer, now db.Millis) error {
 	limits := db.DefaultLimits()
 	c := checker{
@@ -29,6 +30,11 @@ func Check(r io.Reader, name string, report io.Writer, now db.Millis) error {
 		c.explain(err)
 	} else {
 		c.say(c.d.offset(), `\o/ RDB looks OK! \o/`)
+	}
+	if seeker, ok := r.(io.Seeker); ok && err == nil {
+		if _, err = seeker.Seek(int64(c.d.at-len(c.d.buf)), io.SeekCurrent); err != nil {
+			c.explain(err)
+		}
 	}
 	c.info("%d keys read", c.keys)
 	c.info("%d expires", c.expires)

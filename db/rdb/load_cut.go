@@ -49,6 +49,9 @@ func newCutter(r io.Reader, l *loader) *cutter {
 
 // sizeOf returns how much there is to be read of a file, 0 if that is not known.
 func sizeOf(r io.Reader) int64 {
+	if b, ok := r.(interface{ Len() int }); ok {
+		return int64(b.Len())
+	}
 	f, ok := r.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return 0

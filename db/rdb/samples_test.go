@@ -28,7 +28,7 @@ func samples(t *testing.T, sub string) string {
 // openKeyspace makes a keyspace for a test.
 func openKeyspace(t testing.TB) *db.Keyspace {
 	t.Helper()
-	ks, err := db.Open(db.Options{})
+	ks, err := db.Open(db.Options{Shards: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
