@@ -2,45 +2,13 @@ package main
 
 import (
 	"bytes"
-	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 )
-
-func TestHistogram(t *testing.T) {
-	var h, other histogram
-	var all []int
-	rng := rand.New(rand.NewSource(1))
-	for i := range 20000 {
-		d := int(rng.ExpFloat64() * 1e6)
-		all = append(all, d)
-		if i%2 == 0 {
-			h.add(time.Duration(d), 1)
-		} else {
-			other.add(time.Duration(d), 1)
-		}
-	}
-	h.merge(&other)
-	slices.Sort(all)
-	for _, q := range []float64{0, 0.5, 0.9, 0.99, 0.999} {
-		want := float64(all[int(q*float64(len(all)))])
-		got := float64(h.quantile(q))
-		if got > want || got < want*0.98-1 {
-			t.Errorf("quantile %v: %v, want %v", q, got, want)
-		}
-	}
-	for _, v := range []uint64{0, 1, 63, 64, 65, 127, 128, 1 << 20, 1<<62 + 12345} {
-		b := bucketOf(v)
-		if lowest(b) > v || lowest(b+1) <= v {
-			t.Errorf("%d is in the bucket from %d to %d", v, lowest(b), lowest(b+1))
-		}
-	}
-}
 
 func TestReplies(t *testing.T) {
 	stream := []byte(strings.Repeat("+OK\r\n$3\r\nabc\r\n$-1\r\n$0\r\n\r\n:5\r\n-ERR x\r\n_\r\n*0\r\n*-1\r\n*2\r\n*2\r\n$1\r\na\r\n:1\r\n*0\r\n", 20))

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"heddle/benchmarks/histogram"
 )
 
 // load is the generator that compare brings along: closed loops over epoll, as
@@ -38,7 +40,7 @@ type outcome struct {
 	ops     int
 	errors  int
 	took    time.Duration
-	latency *histogram
+	latency *histogram.Histogram
 }
 
 func (o outcome) perSecond() float64 { return float64(o.ops) / o.took.Seconds() }
@@ -58,12 +60,12 @@ func (l load) run() (outcome, error) {
 		}()
 	}
 	wg.Wait()
-	total := outcome{latency: &histogram{}, took: time.Since(start)}
+	total := outcome{latency: &histogram.Histogram{}, took: time.Since(start)}
 	for _, r := range results {
 		total.ops += r.ops
 		total.errors += r.errors
 		if r.latency != nil {
-			total.latency.merge(r.latency)
+			total.latency.Merge(r.latency)
 		}
 	}
 	return total, errors.Join(errs...)
@@ -102,7 +104,7 @@ func (l load) thread(i, threads int) (outcome, error) {
 	for j := range t.payload {
 		t.payload[j] = 'a' + byte(t.rng.IntN(26))
 	}
-	t.result.latency = &histogram{}
+	t.result.latency = &histogram.Histogram{}
 	epoll, err := syscall.EpollCreate1(0)
 	if err != nil {
 		return outcome{}, err
@@ -198,7 +200,7 @@ func (t *loader) serve(epoll int, c *loadConn, events uint32, buf []byte) error 
 	now := time.Now()
 	t.result.ops += got
 	t.result.errors += bad
-	t.result.latency.add(now.Sub(c.sent), got)
+	t.result.latency.Add(now.Sub(c.sent), got)
 	if c.waiting -= got; c.waiting > 0 {
 		return nil
 	}

@@ -48,7 +48,7 @@ func chooseTool(name string) (tool, error) {
 func runOwn(s *server, l load) (sample, int, error) {
 	l.addr = s.addr
 	o, err := l.run()
-	us := func(q float64) float64 { return float64(o.latency.quantile(q)) / 1e3 }
+	us := func(q float64) float64 { return float64(o.latency.Quantile(q)) / 1e3 }
 	return sample{opsPerSecond: o.perSecond(), p50: us(0.5), p99: us(0.99), p999: us(0.999), errors: o.errors}, o.ops, err
 }
 

@@ -1,4 +1,5 @@
-package main
+// Package histogram counts durations for benchmarks, in buckets of about 1.5 % width.
+package histogram
 
 import (
 	"math/bits"
@@ -8,14 +9,14 @@ import (
 // subBits is the precision of a histogram: 1/2^subBits of a value.
 const subBits = 6
 
-// histogram counts durations in buckets of about 1.5 % width.
-type histogram struct {
+// Histogram counts durations. The zero value is empty.
+type Histogram struct {
 	buckets [(64 - subBits) << subBits]uint64
 	count   uint64
 }
 
-// add counts n durations of d.
-func (h *histogram) add(d time.Duration, n int) {
+// Add counts n durations of d.
+func (h *Histogram) Add(d time.Duration, n int) {
 	h.buckets[bucketOf(uint64(max(d, 0)))] += uint64(n)
 	h.count += uint64(n)
 }
@@ -37,9 +38,13 @@ func lowest(bucket int) uint64 {
 	return uint64(bucket&(1<<subBits-1)+1<<subBits) << shift
 }
 
-// quantile returns the duration that a part q of all do not exceed.
-func (h *histogram) quantile(q float64) time.Duration {
-	rank := uint64(q * float64(h.count))
+// Quantile returns the duration that a part q of all do not exceed, 0 if there are none.
+// A q of 1 asks for the longest.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	if h.count == 0 {
+		return 0
+	}
+	rank := min(uint64(q*float64(h.count)), h.count-1)
 	for b, n := range h.buckets {
 		if n > rank {
 			return time.Duration(lowest(b))
@@ -49,8 +54,8 @@ func (h *histogram) quantile(q float64) time.Duration {
 	return 0
 }
 
-// merge adds what other counted.
-func (h *histogram) merge(other *histogram) {
+// Merge adds what other counted.
+func (h *Histogram) Merge(other *Histogram) {
 	for b, n := range other.buckets {
 		h.buckets[b] += n
 	}
