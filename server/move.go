@@ -49,7 +49,11 @@ func (w *worker) move() {
 	}
 	for i, c := range w.movers {
 		w.movers[i] = nil
-		if w.owns(c) && c.to != nil && w.movable(c) { // it may be on the list twice
+		switch {
+		case !w.owns(c) || c.to == nil: // it was on the list twice, or is closed
+		case !w.set.Balance && !w.s.restless:
+			c.to = nil
+		case w.movable(c):
 			w.handOver(c, c.to)
 		}
 	}
