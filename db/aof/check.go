@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 
 	"heddle/disk"
 )
@@ -21,7 +22,7 @@ import (
 type CheckOptions struct {
 	Program string  // its name in the line about usage
 	FS      disk.FS // nil: the operating system's
-	// RDB checks an RDB file, reports on it, and reads exactly to its end.
+	// RDB checks an RDB file, reports on it, and leaves r, which is also an io.Seeker, right behind its end.
 	RDB func(r io.Reader, name string, report io.Writer) error
 }
 
@@ -195,7 +196,7 @@ func (c *checker) file(t checked) bool {
 	}
 	begin := int64(0)
 	if rdb {
-		r := &plainCounter{r: f}
+		r := &counter{r: f, total: new(atomic.Int64)}
 		if err := c.rdb(r, t.name, c.out); err != nil {
 			c.say("RDB preamble of AOF file is not sane, aborting.\n")
 			return false
@@ -209,17 +210,6 @@ func (c *checker) file(t checked) bool {
 		return false
 	}
 	return c.verdict(t, p, size)
-}
-
-type plainCounter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *plainCounter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // verdict says how a file is, and cuts it.

@@ -19,7 +19,8 @@ type LoadOptions struct {
 	Truncated bool
 	// Until stops before the first annotation of a later Unix time in seconds; 0: load all. Nothing is cut then.
 	Until int64
-	// RDB loads an RDB file from r, reading exactly to its end; commands may follow.
+	// RDB loads an RDB file from r, which is also an io.Seeker, and leaves it right behind its end; commands may
+	// follow.
 	RDB func(r io.Reader, name string) error
 	// Apply runs commands, in the order of the files. The batch is its until it returns. An error ends the load; it is
 	// returned as it is.
@@ -143,11 +144,21 @@ func (s *Store) loadFile(l *Loaded, e Entry, o LoadOptions, last bool) (int64, e
 	return bad.Valid, s.truncated(l, e, bad, info.Size(), o.Truncated, last)
 }
 
-// counter counts what is read.
+// counter counts what is read. It can seek, for a reader of RDB files that reads ahead.
 type counter struct {
-	r     io.Reader
-	n     int64
+	r     io.ReadSeeker
+	n     int64 // position
 	total *atomic.Int64
+}
+
+// Seek implements io.Seeker.
+func (c *counter) Seek(off int64, whence int) (int64, error) {
+	n, err := c.r.Seek(off, whence)
+	if err == nil {
+		c.total.Add(n - c.n)
+		c.n = n
+	}
+	return n, err
 }
 
 func (c *counter) Read(p []byte) (int, error) {
