@@ -42,7 +42,7 @@ type Hash struct {
 // db.ErrWrongType.
 func Read(v db.View, key []byte) (h Hash, err error) {
 	c, _, err := v.Collection(key, db.TypeHash)
-	h.open(&c, v.Now())
+	h.open(&c, v.Due())
 	return h, err
 }
 
@@ -65,7 +65,7 @@ func (h *Hash) open(c *db.Coll, now db.Millis) {
 // changed something calls Touched.
 func Write(tx db.Txn, key []byte) (h Hash, err error) {
 	c, _, err := tx.EditCollection(key, db.TypeHash)
-	h.open(&c, tx.Now())
+	h.open(&c, tx.Due())
 	h.tx, h.key = tx, key
 	return h, err
 }

@@ -61,14 +61,14 @@ func (f form) packing() db.Packing {
 // Read returns the set at key for reading, as View.Collection does: db.ErrWrongType.
 func Read(v db.View, key []byte) (Set, error) {
 	c, _, err := v.Collection(key, db.TypeSet)
-	return of(&c, v.Now()), err
+	return of(&c, v.Due()), err
 }
 
 // Current is Read without counting a hit or miss, for commands that read in order
 // to write something else.
 func Current(tx db.Txn, key []byte) (Set, error) {
 	c, _, err := tx.CurrentCollection(key, db.TypeSet)
-	return of(&c, tx.Now()), err
+	return of(&c, tx.Due()), err
 }
 
 // Of returns the set that a snapshot holds, for reading.
@@ -92,7 +92,7 @@ func of(c *db.Coll, now db.Millis) Set {
 // Whoever changed something calls Touched.
 func Write(tx db.Txn, key []byte) (Set, error) {
 	c, _, err := tx.EditCollection(key, db.TypeSet)
-	s := of(&c, tx.Now())
+	s := of(&c, tx.Due())
 	s.tx, s.key, s.limits = tx, key, tx.Limits()
 	return s, err
 }

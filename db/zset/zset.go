@@ -55,7 +55,7 @@ func Read(v db.View, key []byte) (ZSet, error) {
 	if !found {
 		return ZSet{}, err
 	}
-	return Of(&c, v.Now()), nil
+	return Of(&c, v.Due()), nil
 }
 
 // Current is Read without a hit or miss, for commands that read in order to write
@@ -65,7 +65,7 @@ func Current(tx db.Txn, key []byte) (ZSet, error) {
 	if !found {
 		return ZSet{}, err
 	}
-	return Of(&c, tx.Now()), nil
+	return Of(&c, tx.Due()), nil
 }
 
 // Of returns the sorted set that a collection is, without members that are due by now.
