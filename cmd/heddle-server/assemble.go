@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"time"
 
 	"heddle/config"
 	"heddle/db"
@@ -23,7 +24,6 @@ import (
 	"heddle/server/dispatch"
 	"heddle/server/host"
 	"heddle/server/log"
-	"heddle/server/migrate"
 	"heddle/server/pace"
 	"heddle/server/persist"
 	"heddle/server/process"
@@ -36,14 +36,16 @@ const hugePages = 64 << 20
 
 // assemble builds all parts in their order: memory, commands, dispatch, network,
 // and the host around them. It listens. An error without text has been logged.
-func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, background bool) (*host.Host, error) {
+func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, background bool, until int64) (*host.Host, error) {
 	signals := process.CatchSignals()
 	oom, err := prepare(c, l)
 	if err != nil {
 		return nil, err
 	}
 	settings := host.KeyspaceSettings(c)
+	start := time.Now()
 	keys, err := db.Open(db.Options{
+		Mono:      func() int64 { return int64(time.Since(start)) },
 		Databases: int(c.Int("databases")), Settings: &settings, Arena: arena.Options{HugePages: hugePages},
 	})
 	if err != nil {
@@ -66,7 +68,7 @@ func assemble(c *config.Store, l *log.Logger, supervisor process.Supervisor, bac
 	h.Join(host.Parts{
 		Config: c, Log: l, Keyspace: keys, Engine: engine, Network: network, Build: build(),
 		Keeper: persist.New(persist.Options{
-			FS: disk.OS(), Config: c, Log: l, Keyspace: keys, Engine: engine, Oplog: effects, Hold: h.Hold, RecoverUntil: 0,
+			FS: disk.OS(), Config: c, Log: l, Keyspace: keys, Engine: engine, Oplog: effects, Hold: h.Hold, RecoverUntil: until,
 		}),
 		Supervisor: supervisor, Signals: signals, OOM: oom, Title: titler(c, l), PidFile: pidFile(c, l, background), Exit: os.Exit,
 	})
@@ -115,7 +117,7 @@ func newEngine(c *config.Store, l *log.Logger, keys *db.Keyspace, effects *oplog
 	deps := all.Deps{
 		MaxBulk:    c.IntVar("proto-max-bulk-len").Load,
 		Connection: connection.Deps{Version: config.RedisVersion, Databases: keys.Databases()},
-		Generic:    generic.Deps{Mover: migrate.New()},
+		Generic:    generic.Deps{Mover: h.Migrate},
 		Server:     admin.Deps{Table: func() *command.Table { return table }, Docs: docs.New(), Config: c, Server: h},
 	}
 	// The statistics need to know how many commands there are, and some

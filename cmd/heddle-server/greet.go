@@ -15,9 +15,17 @@ const usage = `Usage: ./heddle-server [/path/to/heddle.conf] [options] [-]
        ./heddle-server -v or --version
        ./heddle-server -h or --help
        ./heddle-server --check-system
+       ./heddle-server --check-rdb file.rdb
+       ./heddle-server --check-aof [--fix | --truncate-to-timestamp <unix time>] file.manifest|file.aof
+
+Called by the name redis-check-rdb or redis-check-aof it is that program.
 
 Every directive of the configuration file is an option: --directive arguments.
 A redis.conf or keydb.conf does as a configuration file.
+
+--aof-recover-until <time> loads the append-only file up to a time, in Unix seconds or like
+2006-01-02T15:04:05Z, and goes on from there. It needs a file that was written with
+aof-timestamp-enabled yes. The files as they were are kept in a folder beside.
 
 Examples:
        ./heddle-server (run the server with default conf)

@@ -44,6 +44,14 @@ func build() host.Build {
 
 // run does what the command line asks for and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if code, ok := asTool(os.Args[0], args, stdin, stdout); ok {
+		return code
+	}
+	args, until, err := takeRecover(args)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
 	c := config.ParseArgs(cloneAll(args))
 	switch c.Mode {
 	case config.ShowVersion:
@@ -61,7 +69,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "This server has no sentinel mode.")
 		return 1
 	}
-	return start(c, stdin, stdout, stderr)
+	return start(c, until, stdin, stdout, stderr)
 }
 
 // cloneAll copies the arguments: setting the title overwrites the originals.
@@ -74,7 +82,7 @@ func cloneAll(args []string) []string {
 }
 
 // start reads the configuration and serves, here or in the background.
-func start(c config.CommandLine, stdin io.Reader, stdout, stderr io.Writer) int {
+func start(c config.CommandLine, until int64, stdin io.Reader, stdout, stderr io.Writer) int {
 	daemon := process.IsDaemon()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -108,7 +116,7 @@ func start(c config.CommandLine, stdin io.Reader, stdout, stderr io.Writer) int 
 		}
 		return 0
 	}
-	return serve(store, logger, supervisor, background)
+	return serve(store, logger, supervisor, background, until)
 }
 
 // load reads all sources. It returns what standard input said, too.
@@ -155,9 +163,9 @@ func openLog(c *config.Store, stdout io.Writer) (*log.Logger, error) {
 }
 
 // serve builds the parts and runs them until they are asked to stop.
-func serve(c *config.Store, logger *log.Logger, supervisor process.Supervisor, background bool) int {
+func serve(c *config.Store, logger *log.Logger, supervisor process.Supervisor, background bool, until int64) int {
 	greet(c, logger)
-	h, err := assemble(c, logger, supervisor, background)
+	h, err := assemble(c, logger, supervisor, background, until)
 	if err != nil {
 		var bad *config.LineError
 		if errors.As(err, &bad) {

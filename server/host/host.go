@@ -22,6 +22,7 @@ import (
 	admin "heddle/server/command/server"
 	"heddle/server/dispatch"
 	"heddle/server/log"
+	"heddle/server/migrate"
 	"heddle/server/persist"
 	"heddle/server/process"
 )
@@ -62,6 +63,8 @@ type Parts struct {
 type Host struct {
 	Parts
 	Cron *cron.Loop
+	// Migrate sends keys to other servers.
+	Migrate *migrate.Mover
 
 	started time.Time
 	startup int64 // memory used when nothing was stored
@@ -78,6 +81,8 @@ type Host struct {
 	compacting  atomic.Bool // the last run left something to do
 	expireShort atomic.Int64
 
+	// asked says that a signal asked for the end and nothing took that back yet.
+	asked   atomic.Bool
 	stop    chan stopRequest
 	aborted chan struct{}
 
@@ -90,7 +95,7 @@ type Host struct {
 
 // New returns a host without parts.
 func New() *Host {
-	h := &Host{started: time.Now(), runID: randomID(), stop: make(chan stopRequest, 4), aborted: make(chan struct{}, 1)}
+	h := &Host{Migrate: migrate.New(), started: time.Now(), runID: randomID(), stop: make(chan stopRequest, 4), aborted: make(chan struct{}, 1)}
 	h.ChangeReplicationID()
 	return h
 }
@@ -202,6 +207,9 @@ func (h *Host) Shutdown(o admin.ShutdownOptions) error {
 func (h *Host) prepare(r stopRequest) error {
 	h.Parts.Log.Warningf("User requested shutdown...")
 	err := h.Keeper.Stop(r.how)
+	if err != nil {
+		h.asked.Store(false)
+	}
 	switch {
 	case err != nil && r.signal != "":
 		h.Parts.Log.Warningf("%s received but errors trying to shut down the server, check the logs for more information", r.signal)
@@ -215,6 +223,7 @@ func (h *Host) prepare(r stopRequest) error {
 // cron to go on.
 func (h *Host) AbortShutdown() bool {
 	if h.signalled.Swap(nil) != nil {
+		h.asked.Store(false)
 		h.Parts.Log.Noticef("Shutdown manually aborted.")
 		return true
 	}
@@ -237,14 +246,15 @@ func (h *Host) request(r stopRequest) {
 }
 
 // onSignal is what a signal to stop does.
-func (h *Host) onSignal(name string, insisted bool) {
-	if insisted {
+func (h *Host) onSignal(name string) {
+	if name == "SIGINT" && h.asked.Load() {
 		h.Parts.Log.FromSignal("You insist... exiting now.")
 		h.Keeper.Abandon()
 		h.removePidFile()
 		h.Exit(1)
 		return
 	}
+	h.asked.Store(true)
 	h.Parts.Log.FromSignal("Received " + name + " scheduling shutdown...")
 	directive := "shutdown-on-sigterm"
 	if name == "SIGINT" {
@@ -279,6 +289,8 @@ func (h *Host) Serve(ctx context.Context) int {
 			h.announce()
 		}
 		code = h.wait(ctx, failed, loaded)
+	} else {
+		h.Network.Close()
 	}
 	h.Keeper.Close()
 	cancel()
@@ -323,6 +335,7 @@ func (h *Host) wait(ctx context.Context, failed, loaded <-chan error) int {
 			}
 			h.Network.Undrain()
 		case <-h.aborted:
+			h.asked.Store(false)
 			h.Network.Undrain()
 			h.Parts.Log.Noticef("Shutdown manually aborted.")
 		case r := <-h.stop:

@@ -219,7 +219,7 @@ func (k *Keeper) verify(name string) error {
 		return err
 	}
 	defer f.Close()
-	if err := rdb.Check(f, name, io.Discard); err != nil {
+	if err := rdb.Check(f, name, io.Discard, db.Millis(k.o.Now().UnixMilli())); err != nil {
 		return fmt.Errorf("the copy does not read as it was written: %w", err)
 	}
 	return nil

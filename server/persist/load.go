@@ -72,10 +72,8 @@ func (k *Keeper) Start() error {
 		if err := k.startAOF(); err != nil {
 			return err
 		}
-	} else {
-		if err := k.startRDB(); err != nil {
-			return err
-		}
+	} else if err := k.startRDB(); err != nil {
+		return err
 	}
 	dirty := k.o.Keyspace.Dirty(false)
 	k.mu.Lock()
@@ -88,6 +86,10 @@ func (k *Keeper) Start() error {
 
 // startRDB loads the RDB file, if there is one.
 func (k *Keeper) startRDB() error {
+	if k.o.RecoverUntil != 0 {
+		k.o.Log.Warningf("Recovery to a time needs appendonly yes: an RDB file knows no times. Exiting.")
+		return ErrStart
+	}
 	start := time.Now()
 	found, err := k.loadRDB(false, true)
 	switch {
@@ -148,7 +150,7 @@ func (k *Keeper) explain(name string, err error) {
 	}
 	defer f.Close()
 	var report bytes.Buffer
-	_ = rdb.Check(f, name, &report) // what it finds is in the report
+	_ = rdb.Check(f, name, &report, db.Millis(k.o.Now().UnixMilli())) // what it finds is in the report
 	k.o.Log.Raw(report.String())
 	k.o.Log.Warningf("Terminating server after rdb file reading failure.")
 }

@@ -288,8 +288,13 @@ func (k *Keeper) writeBase(f disk.File, r *rewrite) error {
 		_, err := rdb.Save(f, r.sn, o)
 		return err
 	}
-	_, err := rdb.Save(f, r.sn, o)
-	return err
+	c := aof.CommandsOptions{
+		Now: o.Now, Functions: o.Functions, SyncEvery: o.SyncEvery, Keys: o.Keys, Bytes: o.Bytes, EachKey: o.EachKey, Stop: o.Stop,
+	}
+	if k.o.Config.Bool("aof-timestamp-enabled") {
+		c.Stamp = int64(o.Now) / 1000
+	}
+	return aof.WriteCommands(f, r.sn, c)
 }
 
 // rewritten takes note of the end of a rewrite.

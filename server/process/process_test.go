@@ -196,13 +196,13 @@ func TestSignals(t *testing.T) {
 	signals := CatchSignals()
 	go func() {
 		defer close(done)
-		signals.Watch(ctx, func(name string, insisted bool) { got <- fmt.Sprint(name, insisted) })
+		signals.Watch(ctx, func(name string) { got <- name })
 	}()
 	for i, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGINT} {
 		if err := syscall.Kill(os.Getpid(), s); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"SIGINTfalse", "SIGTERMfalse", "SIGINTtrue"}[i]
+		want := []string{"SIGINT", "SIGTERM", "SIGINT"}[i]
 		select {
 		case s := <-got:
 			if s != want {

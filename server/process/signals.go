@@ -20,10 +20,8 @@ func CatchSignals() *Signals {
 }
 
 // Watch calls stop for each signal, one after the other, until ctx is done.
-// insisted is true for a SIGINT that is not the first signal.
-func (s *Signals) Watch(ctx context.Context, stop func(name string, insisted bool)) {
+func (s *Signals) Watch(ctx context.Context, stop func(name string)) {
 	defer signal.Stop(s.got)
-	asked := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -33,8 +31,7 @@ func (s *Signals) Watch(ctx context.Context, stop func(name string, insisted boo
 			if sig == syscall.SIGINT {
 				name = "SIGINT"
 			}
-			stop(name, asked && sig == syscall.SIGINT)
-			asked = true
+			stop(name)
 		}
 	}
 }
