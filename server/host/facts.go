@@ -72,7 +72,7 @@ func (h *Host) clientFacts(c *admin.ClientFacts) {
 	*c = admin.ClientFacts{
 		Connected: int64(clients.Len()), Max: h.Config.Int("maxclients"), Blocked: int64(clients.Blocked()),
 		BlockingKeys: int64(clients.BlockingKeys()), BlockingGone: int64(clients.BlockingGone()), TimeoutTable: int64(clients.Timed()),
-		Memory: h.Network.ClientMemory(),
+		Memory: h.Network.ClientMemory(), Migrating: int64(h.Migrate.Idle()),
 	}
 	for _, n := range h.Network.WorkerClients() {
 		c.PerThread = append(c.PerThread, int64(n))

@@ -58,6 +58,13 @@ func (m *Mover) Close() {
 	m.idle = nil
 }
 
+// Idle returns how many connections wait for a job.
+func (m *Mover) Idle() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.idle)
+}
+
 // take returns a connection to a server, perhaps one that was used before.
 func (m *Mover) take(addr string, timeout time.Duration) (*link, error) {
 	m.mu.Lock()
@@ -120,7 +127,7 @@ func (m *Mover) Move(j *generic.MoveJob) {
 		j.IOError = ""
 		l, err := m.take(net.JoinHostPort(j.Addr, j.Port), timeout)
 		if err != nil {
-			j.IOError = "connecting"
+			j.IOError = dialError(err)
 			return
 		}
 		t := transfer{l: l, j: j, timeout: timeout}
@@ -134,6 +141,17 @@ func (m *Mover) Move(j *generic.MoveJob) {
 			return
 		}
 	}
+}
+
+// dialError says what could not be done. As in Redis, a server that refuses the connection
+// is one that cannot be written to.
+func dialError(err error) string {
+	var name *net.DNSError
+	var e net.Error
+	if errors.As(err, &name) || errors.As(err, &e) && e.Timeout() {
+		return "connecting"
+	}
+	return "writing"
 }
 
 // transfer is a job on a connection.

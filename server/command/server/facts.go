@@ -48,6 +48,7 @@ type ListenerFacts struct {
 
 // ClientFacts are about connections.
 type ClientFacts struct {
+	Migrating     int64 // connections to other servers that MIGRATE keeps
 	Connected     int64
 	Max           int64
 	MaxInput      int64 // largest input buffer lately
