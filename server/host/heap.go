@@ -17,16 +17,21 @@ import (
 // what is alive, but as it gets larger by no more than 32 MB or an eighth, whichever is
 // more: to write a megabyte of new blocks then costs 0.5 to 2 ms of collection, which is
 // some 50 ns at most for each element that is inserted, and nothing where blocks are
-// changed in place. When the heap is quiet and a noticeable part
+// changed in place. A small heap may grow by some MB: to write a file of 60 MB cost 90
+// collections otherwise, each of which stops all workers for a moment. When the heap is quiet and a noticeable part
 // of it is garbage, it is collected and the memory given back, since nothing else would
 // do that for minutes.
 
 const (
 	// heapRoom is how much a large heap may grow before it is collected, at least.
 	heapRoom = 32 << 20
-	// mostPercent and leastPercent are the bounds of GOGC, for heaps of any size.
+	// mostPercent and leastPercent are the bounds of GOGC, for heaps that are not small.
 	mostPercent  = 40
 	leastPercent = 12
+	// smallRoom is how much a small heap may grow, and smallPercent bounds GOGC for it:
+	// the runtime takes it as percents of 4 MB at least.
+	smallRoom    = 12 << 20
+	smallPercent = 300
 	// heapTick is how often the keeper looks.
 	heapTick = 500 * time.Millisecond
 	// quietTicks is for how many ticks little must have been allocated.
@@ -39,7 +44,8 @@ const (
 
 // gcPercent is GOGC for a heap of which so many bytes are alive.
 func gcPercent(live uint64) int {
-	return max(min(int(100*heapRoom/max(live, 1)), mostPercent), leastPercent)
+	live = max(live, 1)
+	return max(min(int(100*heapRoom/live), mostPercent), leastPercent, min(int(100*smallRoom/live), smallPercent))
 }
 
 // heapState is what the runtime tells of the heap, in bytes.

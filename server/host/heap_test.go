@@ -10,7 +10,7 @@ import (
 )
 
 func TestGCPercent(t *testing.T) {
-	for live, want := range map[uint64]int{0: 40, 1: 40, 32: 40, 100: 32, 200: 16, 256: 12, 100_000: 12} {
+	for live, want := range map[uint64]int{0: 300, 1: 300, 4: 300, 6: 200, 12: 100, 24: 50, 32: 40, 100: 32, 200: 16, 256: 12, 100_000: 12} {
 		if got := gcPercent(live << 20); got != want {
 			t.Errorf("%d MB alive: %d, want %d", live, got, want)
 		}
@@ -29,7 +29,7 @@ func TestHeapKeeper(t *testing.T) {
 			t.Errorf("%d MB of %d alive, %d free, %d new: %d, %v", live, allocated, free, written, p, tr)
 		}
 	}
-	f(3, 10, 0, 10, 40, false)
+	f(3, 10, 0, 10, 300, false)
 	f(128, 140, 0, 80, 25, false)
 	f(130, 140, 0, 1, 0, false) // hardly another pace
 	f(400, 500, 0, 400, 12, false)
@@ -48,7 +48,7 @@ func TestHeapKeeper(t *testing.T) {
 	}
 	f(401, 410, 0, 0, 0, true) // what was deleted is garbage that no collection has seen
 	f(400, 450, 0, 1, 0, false)
-	f(10, 450, 0, 0, 40, false)
+	f(10, 450, 0, 0, 120, false)
 	t.Setenv("GOGC", "50")
 	k = newHeapKeeper()
 	f(400, 800, 0, 0, 0, false)
