@@ -230,9 +230,13 @@ func (s *Scanner) fault(p *parser, whole int, err error) error {
 		if e.Msg = "expected the rest of a command, found the end of the file"; p.at == len(p.b) {
 			e.Msg = "expected EXEC, found the end of the file"
 		}
-		if !s.eof {
+		if p.sized {
+			size := s.o.Size
+			if s.eof {
+				size = s.base + int64(len(p.b))
+			}
 			e.Offset = s.base + int64(p.pos)
-			e.Msg = fmt.Sprintf("expected %d more bytes, the file has %d", p.need-p.pos, s.o.Size-e.Offset)
+			e.Msg = fmt.Sprintf("expected %d bytes, the file has %d more", p.need-p.pos, size-e.Offset)
 		}
 		return e
 	}
@@ -289,12 +293,13 @@ type parser struct {
 	batch *Batch
 	until int64
 
-	pos  int  // what is looked at
-	at   int  // begin of the command of pos
-	open bool // within MULTI
-	more bool // the bytes end within a command or group
-	need int  // the least length of b that holds the command or what was announced of it
-	cmds int  // whole commands in the batch, groups counted when they are
+	pos   int  // what is looked at
+	at    int  // begin of the command of pos
+	open  bool // within MULTI
+	more  bool // the bytes end within a command or group
+	sized bool // need is what an argument's size announced
+	need  int  // the least length of b that holds the command or what was announced of it
+	cmds  int  // whole commands in the batch, groups counted when they are
 }
 
 // run returns how many bytes are whole commands, groups and annotations. It stops at the end, setting more if
@@ -387,6 +392,7 @@ func (p *parser) command() (ok bool, err error) {
 			if size > maxInt-int64(p.pos)-2 {
 				size = maxInt - int64(p.pos) - 2
 			}
+			p.sized = true
 			return p.short(p.pos + int(size) + 2)
 		}
 		end := p.pos + int(size)
