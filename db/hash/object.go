@@ -105,7 +105,11 @@ func fits(l *db.Limits, field, value []byte) bool {
 
 // unpack makes an Object of what is packed.
 func unpack(packed []byte, small bool) *Object {
-	o := &Object{table: members.New(members.Bytes), small: small}
+	room := 0
+	if packed != nil {
+		room = len(packed)*9/8 + 3*listpack.Count(packed)/2
+	}
+	o := &Object{table: members.NewSized(members.Bytes, room), small: small}
 	for it := (Iter{packed: packed, at: listpack.Header}); it.Next(); {
 		o.table.Set(it.Field(), it.Value())
 	}

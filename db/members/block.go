@@ -202,4 +202,4 @@ func blockSize(n int) int {
 }
 
 // withSlack adds the room that a new block has for what is to come.
-func withSlack(n int) int { return n + n/8 }
+func withSlack(n int) int { return n + n/4 }

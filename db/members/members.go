@@ -73,15 +73,21 @@ type Table struct {
 }
 
 // New returns an empty table.
-func New(k Kind) *Table {
+func New(k Kind) *Table { return NewSized(k, 0) }
+
+// NewSized returns an empty table with room for members and values of about so many
+// bytes together, as far as one block has it: what was packed is unpacked without a new
+// block for each few members.
+func NewSized(k Kind, room int) *Table {
+	size := blockSize(min(max(minBlock, headerSize+withSlack(room)), 2*fullBlock))
 	t := &Table{
 		kind: k, root: make([]rootSlot, 1), owner: 1, rootOwner: 1, family: new(atomic.Uint64),
 		seed: maphash.MakeSeed(), mask: ^uint64(0),
 	}
 	t.family.Store(1)
-	p := &page{owner: 1, directory: directory{blocks: [][]byte{newBlock(minBlock, 1)}}}
+	p := &page{owner: 1, directory: directory{blocks: [][]byte{newBlock(size, 1)}}}
 	t.root[0] = rootSlot{p.directory, p}
-	t.mem = tableSize + rootSlotSize + p.size() + minBlock
+	t.mem = tableSize + rootSlotSize + p.size() + int64(size)
 	return t
 }
 

@@ -102,7 +102,7 @@ func (s *Set) unpack(f form) error {
 		s.obj.form = f
 		return nil
 	}
-	o := newObject(f)
+	o := &Object{table: members.NewSized(members.None, len(s.packed)*9/8+3*s.Len()), form: f}
 	for w := s.Walk(new(listpack.Scratch)); w.Next(); {
 		o.table.Add(w.Member())
 	}

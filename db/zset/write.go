@@ -158,7 +158,7 @@ func (z *ZSet) splice(at, del, ins int) ([]byte, error) {
 // unpack makes an Object of what is packed, or absent.
 func (z *ZSet) unpack(asList bool) error {
 	o := NewObject()
-	o.asList = asList
+	o.table, o.asList = members.NewSized(members.Word, len(z.p)*9/8+8*z.Len()), asList // a score has 8 bytes there, and a slot 3
 	var it Iter
 	for it.Start(z, 0, z.Len(), false); it.Next(); {
 		o.Set(it.Member(), it.Score())
