@@ -114,6 +114,7 @@ func (s *Stream) join(p, next place) {
 // drop removes the block at p and returns the place of the one behind it.
 func (s *Stream) drop(p place) place {
 	b := &s.blocks.at(p).val
+	s.radix = nil
 	s.bytes -= int64(cap(b.data))
 	s.blocks.ownChunk(s.own, p.c)
 	heads := 1

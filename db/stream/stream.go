@@ -25,6 +25,8 @@ type Stream struct {
 	bytes int64  // capacity of all blocks
 	named int64  // memory of groups and consumers without what is pending
 	pends int64  // pending entries of all groups
+
+	radix *radixCount // what RadixNodes has counted; nil when a node has gone since
 }
 
 // node is the account of the last node, to which the next entry is added if there is
@@ -58,13 +60,13 @@ func (s *Stream) Encoding() string { return "stream" }
 func (s *Stream) Clone() db.Object {
 	dup := *s
 	dup.own, s.own = new(owner), new(owner)
-	dup.spare = nil
+	dup.spare, dup.radix = nil, nil
 	return &dup
 }
 
 // What things cost beside their bytes.
 const (
-	streamSize  = 288 // a Stream
+	streamSize  = 296 // a Stream
 	blockSize   = 80  // a leaf of the directory of blocks
 	pendingSize = 66  // a pending entry in its group's and its consumer's list
 )

@@ -169,6 +169,11 @@ func textOf(e *Entry) (pairs []string) {
 
 // compare holds a stream against the model.
 func compare(t *testing.T, s *Stream, m *model, r *rand.Rand) {
+	anew := *s
+	anew.radix = nil
+	if got, want := s.RadixNodes(), anew.RadixNodes(); got != want {
+		t.Fatalf("%d nodes in the radix tree, %d when counted anew", got, want)
+	}
 	t.Helper()
 	if err := s.Check(); err != nil {
 		t.Fatal(err)

@@ -75,6 +75,7 @@ func (s *Stream) nodeEnd(p place) (end place, live int, last ID) {
 
 // dropBefore removes the blocks before the place cut.
 func (s *Stream) dropBefore(cut place) {
+	s.radix = nil
 	for ; cut.c > 0; cut.c-- {
 		for i := range s.blocks.list[0].chunk.leaves {
 			s.bytes -= int64(cap(s.blocks.list[0].chunk.leaves[i].val.data))

@@ -32,12 +32,17 @@ func xreadgroup(c *command.Call, tx db.Txn) error {
 	}
 	var room [few]source
 	sources := room[:0]
+	anything := !c.Resumed()
 	for i := range r.keys {
 		src, err := r.check(i)
 		if err != nil {
 			return err
 		}
 		sources = append(sources, src)
+		anything = anything || src.served
+	}
+	if !anything { // those who wait behind the first for a group: nothing is done for them
+		return r.nothing(c)
 	}
 	r.lookAgain(tx)
 	for i := range sources {
@@ -91,7 +96,8 @@ func (r *groupReader) check(i int) (src source, err error) {
 	case "$":
 		return src, errDollar
 	case ">":
-		return src, nil
+		top, ok := s.Top()
+		return source{served: ok && s.Group(r.group).Last.Before(top)}, nil
 	}
 	id, ok := strictID(r.ids[i], 0)
 	if !ok {
@@ -99,12 +105,14 @@ func (r *groupReader) check(i int) (src source, err error) {
 	}
 	// The last ID of all stands for > in Redis.
 	src.from, src.history = id.Next()
+	src.served = true
 	return src, nil
 }
 
 // give gives the consumer the entries of stream i: it makes all changes.
 func (r *groupReader) give(i int, src *source) {
 	key, changes, given := r.keys[i], int64(0), r.effects
+	src.served = false // until it is
 	number, created := src.s.CreateConsumer(src.g, r.consumer, r.now)
 	if created {
 		changes++
