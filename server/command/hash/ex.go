@@ -19,34 +19,38 @@ type exOptions struct {
 }
 
 const (
-	errOneOfPersist resp.Error = "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified"
-	errOneOfKeep    resp.Error = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified"
-	errOneOfExists  resp.Error = "ERR Only one of FXX or FNX arguments can be specified"
-	errFieldsOnce   resp.Error = "ERR FIELDS keyword specified multiple times"
-	errExNumFields  resp.Error = "ERR invalid number of fields"
-	errMissing      resp.Error = "ERR missing FIELDS argument"
+	errOneOfKeep   resp.Error = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified"
+	errOneOfExists resp.Error = "ERR Only one of FXX or FNX arguments can be specified"
+	errExNumFields resp.Error = "ERR invalid number of fields"
+	errMissing     resp.Error = "ERR missing FIELDS argument"
 )
 
-// parseEx reads options in any order and FIELDS numfields, each with per arguments.
-func parseEx(c *command.Call, now db.Millis, setting bool) (o exOptions) {
+// parseGetEx reads what HGETEX takes: at most one option, then FIELDS, as in Redis 8.0.
+func parseGetEx(c *command.Call, now db.Millis) (o exOptions) {
+	if o.persist = c.Args.Word("persist"); !o.persist {
+		o.parseTime(c, now)
+	}
+	o.fields = fields(&c.Args, errNumFields)
+	return o
+}
+
+// parseSetEx reads what HSETEX takes: options in any order, then FIELDS.
+func parseSetEx(c *command.Call, now db.Millis) (o exOptions) {
 	a := &c.Args
-	for a.More() {
+	for a.More() && o.fields == nil {
 		switch {
 		case a.Word("fields"):
-			o.parseFields(c, setting)
-		case setting && a.Word("fnx"):
+			o.parsePairs(c)
+		case a.Word("fnx"):
 			o.exists(a)
 			o.fnx = true
-		case setting && a.Word("fxx"):
+		case a.Word("fxx"):
 			o.exists(a)
 			o.fxx = true
-		case setting && a.Word("keepttl"):
-			o.expiry(a, setting)
+		case a.Word("keepttl"):
+			o.expiry(a)
 			o.keep = true
-		case !setting && a.Word("persist"):
-			o.expiry(a, setting)
-			o.persist = true
-		case o.parseTime(c, now, setting):
+		case o.parseTime(c, now):
 		default:
 			a.Reject(command.Errorf("ERR unknown argument: %s", a.Bytes()))
 		}
@@ -57,39 +61,30 @@ func parseEx(c *command.Call, now db.Millis, setting bool) (o exOptions) {
 	return o
 }
 
-func (o *exOptions) parseFields(c *command.Call, setting bool) {
-	a, per := &c.Args, int64(1)
-	if setting {
-		per = 2
-	}
-	if o.fields != nil {
-		a.Reject(errFieldsOnce)
-	}
+// parsePairs reads numfields field value [field value ...], which is all that is left.
+func (o *exOptions) parsePairs(c *command.Call) {
+	a := &c.Args
 	n := a.IntOr(errExNumFields)
-	if n < 1 {
+	switch {
+	case a.Err() != nil:
+	case n < 1:
 		a.Reject(errExNumFields)
-	}
-	if a.Err() == nil && n > int64(a.Len())/per {
+	case a.Len()%2 != 0 || n != int64(a.Len()/2):
 		a.Reject(errArity(c))
-	}
-	if a.Err() != nil {
-		return
-	}
-	o.fields = make([][]byte, 0, n*per)
-	for range n * per {
-		o.fields = append(o.fields, a.Bytes())
+	default:
+		o.fields = a.Rest()
 	}
 }
 
 // parseTime reads one of EX, PX, EXAT, PXAT with its time, if that is what comes.
-func (o *exOptions) parseTime(c *command.Call, now db.Millis, setting bool) bool {
+func (o *exOptions) parseTime(c *command.Call, now db.Millis) bool {
 	for _, t := range [...]struct {
 		word     string
 		unit     unit
 		absolute bool
 	}{{"ex", seconds, false}, {"px", milliseconds, false}, {"exat", seconds, true}, {"pxat", milliseconds, true}} {
 		if c.Args.Word(t.word) {
-			o.expiry(&c.Args, setting)
+			o.expiry(&c.Args)
 			o.at, o.timed = instant(c, t.unit, t.absolute, now), true
 			return true
 		}
@@ -98,13 +93,9 @@ func (o *exOptions) parseTime(c *command.Call, now db.Millis, setting bool) bool
 }
 
 // expiry refuses a second option about the deadline, exists one about fields.
-func (o *exOptions) expiry(a *command.Args, setting bool) {
-	switch {
-	case !o.timed && !o.persist && !o.keep:
-	case setting:
+func (o *exOptions) expiry(a *command.Args) {
+	if o.timed || o.keep {
 		a.Reject(errOneOfKeep)
-	default:
-		a.Reject(errOneOfPersist)
 	}
 }
 
@@ -124,7 +115,7 @@ func hgetexSpec() *command.Spec {
 
 func hgetex(c *command.Call, tx db.Txn) error {
 	key := c.Args.Key()
-	o := parseEx(c, tx.Now(), false)
+	o := parseGetEx(c, tx.Now())
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
@@ -192,7 +183,7 @@ func hsetexSpec() *command.Spec {
 
 func hsetex(c *command.Call, tx db.Txn) error {
 	key := c.Args.Key()
-	o := parseEx(c, tx.Now(), true)
+	o := parseSetEx(c, tx.Now())
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
