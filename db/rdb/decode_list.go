@@ -11,7 +11,7 @@ import (
 
 // blob reads a string that is a packed form. It is valid until the next blob.
 func (d *decoder) blob(what string) (b []byte, at int64) {
-	t := d.begin("a " + what)
+	t := d.begin(what)
 	b = d.spell(&t, &d.c)
 	d.kind = what
 	return b, t.offset

@@ -26,7 +26,7 @@ import (
 // collect the keys of each shard so that its lock is taken less often. An uncontended lock
 // costs a tenth of what storing a key does.
 
-// Options of Load. The zero value loads as a primary does.
+// LoadOptions are options of Load. The zero value loads as a primary does.
 type LoadOptions struct {
 	Now     db.Millis     // keys whose time has come by then are skipped
 	Threads int           // workers; 0: as many as there are processors to use
@@ -37,8 +37,8 @@ type LoadOptions struct {
 	Function func(code []byte) error
 	// Aux gets each fact about the file, in their order, before the keys that follow it.
 	Aux func(name, value string)
-	// Log gets lines for the log, as Redis words them; Warn those that are warnings. If
-	// Warn is nil, Log gets them too.
+	// Log gets lines for the log, as Redis words them, one at a time; Warn those that are
+	// warnings. If Warn is nil, Log gets them too.
 	Log, Warn func(line string)
 
 	KeepExpired bool // keys and members whose time has come are loaded: what follows may be about them
@@ -200,18 +200,22 @@ func (l *loader) result(c *cutter, err error) (Result, error) {
 }
 
 // log writes a line, warn one that is a warning.
-func (l *loader) log(line string) {
-	if l.o.Log != nil {
-		l.o.Log(line)
-	}
-}
+func (l *loader) log(line string) { l.write(l.o.Log, line) }
 
 func (l *loader) warn(line string) {
 	if l.o.Warn == nil {
 		l.log(line)
 		return
 	}
-	l.o.Warn(line)
+	l.write(l.o.Warn, line)
+}
+
+func (l *loader) write(to func(string), line string) {
+	if to != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		to(line)
+	}
 }
 
 // databases returns how many databases there are.

@@ -168,19 +168,19 @@ func (c *cutter) value(typ byte) {
 	case typeCron:
 		c.string("a script")
 		c.skip(16, "times")
-		c.each("keys", func() { c.string("a key") })
-		c.each("arguments", func() { c.string("an argument") })
+		c.each("a number of keys", func() { c.string("a key") })
+		c.each("a number of arguments", func() { c.string("an argument") })
 	default:
 		if typ == typeHashMeta {
 			c.skip(8, "the first deadline")
 		}
-		c.each("elements", c.elementOf(typ))
+		c.each("a number of elements", c.elementOf(typ))
 	}
 }
 
 // each passes a number and as many of what one passes.
 func (c *cutter) each(what string, one func()) {
-	n := c.length("a number of " + what)
+	n := c.length(what)
 	for ; n > 0 && c.err == nil; n-- {
 		one()
 	}
@@ -223,7 +223,7 @@ func (c *cutter) elementOf(typ byte) func() {
 
 // streamValue passes a stream, see decode_stream.go.
 func (c *cutter) streamValue(typ byte) {
-	c.each("nodes", func() {
+	c.each("a number of nodes", func() {
 		c.string("the first ID of a node")
 		c.string("a node")
 	})
@@ -237,21 +237,21 @@ func (c *cutter) streamValue(typ byte) {
 	for range facts {
 		c.length("a fact about a stream")
 	}
-	c.each("groups", func() {
+	c.each("a number of groups", func() {
 		c.string("the name of a group")
 		c.length("the last ID of a group")
 		c.length("the last ID of a group")
 		if typ != typeStream {
 			c.length("the number of entries that a group read")
 		}
-		c.each("pending entries", func() {
+		c.each("a number of pending entries", func() {
 			c.skip(24, "a pending entry")
 			c.length("the number of deliveries")
 		})
-		c.each("consumers", func() {
+		c.each("a number of consumers", func() {
 			c.string("the name of a consumer")
 			c.skip(seen, "the times of a consumer")
-			c.each("pending entries", func() { c.skip(16, "the ID of a pending entry") })
+			c.each("a number of pending entries", func() { c.skip(16, "the ID of a pending entry") })
 		})
 	})
 }

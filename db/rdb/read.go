@@ -209,8 +209,8 @@ func (in *input) begin(what string) (t text) {
 	case !special:
 	case n == formLZF:
 		t.isLZF = true
-		t.n = in.length("the compressed length of " + what)
-		t.plain = in.length("the length of " + what)
+		t.n = in.length(what)
+		t.plain = in.length(what)
 		if in.ok() && (t.plain > lzfMaxSize(t.n) || t.plain > maxString) {
 			in.fail(t.offset, "expected %s, found %d compressed bytes that are said to be %d", what, t.n, t.plain)
 		}
