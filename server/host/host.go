@@ -186,8 +186,6 @@ type stopRequest struct {
 	// ready says that the data is saved already, so far as it is to be.
 	ready bool
 	how   persist.StopOptions
-	// signal is what asked for it; "" if none did.
-	signal string
 }
 
 // Shutdown makes the data durable and asks for the end; with Soft it returns at once.
@@ -209,11 +207,6 @@ func (h *Host) prepare(r stopRequest) error {
 	err := h.Keeper.Stop(r.how)
 	if err != nil {
 		h.asked.Store(false)
-	}
-	switch {
-	case err != nil && r.signal != "":
-		h.Parts.Log.Warningf("%s received but errors trying to shut down the server, check the logs for more information", r.signal)
-	case err != nil:
 		h.Parts.Log.Warningf("Errors trying to shut down the server. Check the logs for more information.")
 	}
 	return err
@@ -260,7 +253,7 @@ func (h *Host) onSignal(name string) {
 	if name == "SIGINT" {
 		directive = "shutdown-on-sigint"
 	}
-	r := stopRequest{soft: h.Config.Bool("soft-shutdown") && !h.Network.Draining(), how: stopOptions(h.Config.Int(directive)), signal: name}
+	r := stopRequest{soft: h.Config.Bool("soft-shutdown") && !h.Network.Draining(), how: stopOptions(h.Config.Int(directive))}
 	if h.paused.Load() {
 		h.signalled.Store(&r)
 		return

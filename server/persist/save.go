@@ -222,7 +222,7 @@ func (k *Keeper) killSave() bool {
 // wanted any more, and where save points are set, the RDB file becomes one without
 // keys. What is to be done for that, and waited for, is returned. held says that the
 // caller has all shards locked in EXEC: then it is done behind it, nil is returned.
-func (k *Keeper) Flushed(held bool) (save func()) {
+func (k *Keeper) Flushed(held bool) func() {
 	if k.reloading.Load() {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (k *Keeper) Flushed(held bool) (save func()) {
 	if len(k.o.Config.SaveRules()) == 0 || k.Loading() {
 		return nil
 	}
-	save = func() {
+	save := func() {
 		k.front.Lock()
 		defer k.front.Unlock()
 		_ = k.saveNow() // what went wrong is in the log
