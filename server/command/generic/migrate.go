@@ -214,6 +214,7 @@ func (m *migration) returned(c *command.Call, tx db.Txn, mover Mover) error {
 		m.reply = m.job.failure()
 	}
 	var rest []MoveKey
+	deleted := false
 	for _, sent := range m.job.Keys {
 		if !sent.Done || m.copies {
 			continue
@@ -226,6 +227,7 @@ func (m *migration) returned(c *command.Call, tx db.Txn, mover Mover) error {
 			tx.Delete(sent.Key)
 			tx.Touched(sent.Key, db.ClassGeneric, "del")
 			c.ReplicateAs(wordDel, sent.Key)
+			deleted = true
 		default:
 			k.Replace = true
 			rest = append(rest, k)
@@ -235,13 +237,17 @@ func (m *migration) returned(c *command.Call, tx db.Txn, mover Mover) error {
 	switch {
 	case len(rest) > 0 && m.job.IOError == "" && m.rounds < maxRounds:
 		return m.send(c, mover)
-	case m.reply != nil:
-		return m.reply
-	case len(rest) > 0:
-		return errMigrateRest
+	case m.reply == nil && len(rest) == 0:
+		c.Reply.OK()
+		return nil
+	case m.reply == nil:
+		m.reply = errMigrateRest
 	}
-	c.Reply.OK()
-	return nil
+	if text, ok := m.reply.(resp.Error); ok && deleted {
+		c.Reply.Error(text) // what was deleted is what the command has done: it did not fail
+		return nil
+	}
+	return m.reply
 }
 
 // failure is the reply for what went wrong, nil if nothing did.
