@@ -111,6 +111,7 @@ type Executor struct {
 	gated   bool          // replies have to wait, see durable.go
 	heard   oplog.Offset  // what messages that are being delivered wait for; negative: not known
 	quiet   bool          // nothing goes to the oplog
+	grouped db.LockSet    // see beginGroup
 	wakes   bool          // something was appended to the oplog in this batch
 	multis  []*multiState // spare ones
 
@@ -363,7 +364,10 @@ func (x *Executor) execute(p *Pending, c *Client) {
 func (x *Executor) panicked(p *Pending, r any) {
 	c := p.Client
 	text := x.panicText(r, p.Argv, c)
-	x.append() // of the commands that an EXEC had run before
+	if c.mode&modeExec == 0 {
+		x.salvage(p.spec, p.Argv)
+	}
+	x.append() // also of the commands that an EXEC had run before
 	if x.begun {
 		x.begun = false
 		x.tx.SetTouchless(false)

@@ -157,6 +157,7 @@ func (c *Client) Exec(call *command.Call) error {
 func (x *Executor) runQueue(c *Client) {
 	c.mode |= modeExec
 	x.tx.SetTouchless(c.mode&modeNoTouch != 0)
+	x.beginGroup()
 	c.w.Array(len(x.queued))
 	for i := 0; i < len(x.queued); {
 		i = x.runQueueFrom(i, c)
@@ -175,6 +176,7 @@ func (x *Executor) runQueueFrom(i int, c *Client) (next int) {
 	defer func() {
 		if r := recover(); r != nil {
 			p := &x.queued[next]
+			x.salvage(p.spec, p.Argv)
 			x.failAt(c, m, x.panicText(r, p.Argv, c))
 			x.settle()
 			x.tick(p.spec, true)

@@ -51,6 +51,7 @@ func (x *Executor) commit(call *command.Call, db int, inExec bool) {
 // append hands the collected effects to the oplog, with the shards of the transaction
 // locked. Those who read are woken when the batch is done.
 func (x *Executor) append() {
+	x.endGroup()
 	group := x.effects
 	if len(group) == 0 {
 		return
@@ -69,11 +70,34 @@ func (x *Executor) wakeReaders() {
 	}
 }
 
-// shardEnd is the offset behind what was last appended for a shard, under its lock. It
-// has a cache line of its own.
+// shardEnd is the offset behind what was last appended for a shard, and who collects
+// effects for EXEC with the shard locked; both under the shard's lock. It has a cache
+// line of its own.
 type shardEnd struct {
-	at oplog.Offset
-	_  [56]byte
+	at    oplog.Offset
+	group *Executor
+	_     [48]byte
+}
+
+// beginGroup has what the engine does by itself to keys of the locked shards, while EXEC
+// runs, take its place among the effects of EXEC: the key that it removes may be one
+// that EXEC has made, with a deadline of the past.
+func (x *Executor) beginGroup() {
+	if x.e.oplog == nil || !x.e.oplog.Active() {
+		return
+	}
+	x.grouped = x.tx.LockSet()
+	for m := uint64(x.grouped); m != 0; m &= m - 1 {
+		x.e.ends[bits.TrailingZeros64(m)].group = x
+	}
+}
+
+// endGroup ends what beginGroup began.
+func (x *Executor) endGroup() {
+	for m := uint64(x.grouped); m != 0; m &= m - 1 {
+		x.e.ends[bits.TrailingZeros64(m)].group = nil
+	}
+	x.grouped = 0
 }
 
 // appended notes for the shards of a set, which are locked, where the log ended
@@ -114,8 +138,13 @@ func (e *Engine) memberExpired(database int, t db.Type, key, member []byte) {
 // Nobody is woken: who reads is in no hurry to learn of it, and looks when he is woken
 // for another reason or at the end of a cycle of expiry (Engine.WakeReaders).
 func (e *Engine) appendOwn(database int, key []byte, argv ...[]byte) {
+	shard := e.ks.ShardOf(e.ks.Hash(key))
+	if x := e.ends[shard].group; x != nil {
+		x.effects = append(x.effects, oplog.Effect{DB: database, Argv: clone(argv)})
+		return
+	}
 	at := e.oplog.Append(e.clock.Wall()/1e6, []oplog.Effect{{DB: database, Argv: argv}})
-	e.appended(db.LockSet(1)<<uint(e.ks.ShardOf(e.ks.Hash(key))), at)
+	e.appended(db.LockSet(1)<<uint(shard), at)
 }
 
 // WakeReaders wakes those who read the oplog, behind something that changed the

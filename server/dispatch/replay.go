@@ -31,6 +31,10 @@ const replayBuffer = 4 << 10
 
 // Replayer runs commands of one logical client. One goroutine uses it.
 type Replayer struct {
+	// Report is told of each command that answers an error; may be nil. It must not
+	// keep the arguments.
+	Report func(argv [][]byte, err error)
+
 	x      *Executor
 	c      *Client
 	batch  []Pending
@@ -216,6 +220,9 @@ func (r *Replayer) one(p *Pending) (fault *ReplayError) {
 		return &ReplayError{Name: s.FullName(), Text: "Out of memory at command '" + s.FullName() + "'"}
 	default:
 		r.failed++
+		if r.Report != nil {
+			r.Report(p.Argv, err)
+		}
 	}
 	if cap(c.w.Bytes()) > keptArgs {
 		c.w.Reset(make([]byte, 0, replayBuffer))

@@ -88,7 +88,16 @@ func (x *Executor) invoke(s *command.Spec, call *command.Call, inExec bool) erro
 	}
 	logs, before := x.logs(call), x.tx.Changes()
 	err := s.Write(call, x.tx)
-	if logs && x.tx.Changes() != before {
+	if !logs {
+		return err
+	}
+	changed := x.tx.Changes() != before
+	if failedHalf(err, changed) {
+		x.salvage(s, call.Args.Argv())
+		if !inExec {
+			x.append()
+		}
+	} else if changed {
 		x.commit(call, x.tx.DB(), inExec)
 	}
 	return err

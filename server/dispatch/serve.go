@@ -185,6 +185,10 @@ func (x *Executor) runAgain(k *parked, key []byte) (done, failed bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			x.tx.SetTouchless(false)
+			x.begun = true
+			x.salvage(k.spec, k.argv)
+			x.append()
+			x.begun = false
 			x.tx.Abort()
 			x.reject(k, x.panicText(r, k.argv, k.c))
 			done, failed = true, true
