@@ -167,8 +167,18 @@ func (h *Host) ChangeReplicationID() {
 // where nothing recovers.
 func (h *Host) Crash(reason string) {
 	h.Log("Crashing on request: " + reason)
+	h.reportCrash(reason)
 	go func() { panic(reason) }()
 	select {}
+}
+
+// reportCrash writes what all goroutines do to the log: where that is a file, the Go
+// runtime's own report does not reach it.
+func (h *Host) reportCrash(reason string) {
+	stacks := make([]byte, 4<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	h.Parts.Log.Raw(fmt.Sprintf("\n\n=== BUG REPORT START ===\nHeddle %s, Redis %s: %s\n\n------ STACK TRACE ------\n%s\n=== BUG REPORT END ===\n",
+		config.Version, config.RedisVersion, reason, stacks))
 }
 
 // ResetStats begins the counters anew that are not in package stats.
@@ -240,6 +250,11 @@ func (h *Host) request(r stopRequest) {
 
 // onSignal is what a signal to stop does.
 func (h *Host) onSignal(name string) {
+	if name == "SIGABRT" {
+		h.reportCrash("crashed by signal: 6")
+		process.Abort()
+		return
+	}
 	if name == "SIGINT" && h.asked.Load() {
 		h.Parts.Log.FromSignal("You insist... exiting now.")
 		h.Keeper.Abandon()

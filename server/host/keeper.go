@@ -40,6 +40,11 @@ func (h *Host) Reload(o admin.ReloadOptions) error {
 // LoadAOF is DEBUG LOADAOF.
 func (h *Host) LoadAOF() error { return h.Keeper.ReloadAOF() }
 
+// SetFlushSleep is DEBUG AOF-FLUSH-SLEEP.
+func (h *Host) SetFlushSleep(micros int64) {
+	h.Keeper.SetFlushSleep(time.Duration(micros) * time.Microsecond)
+}
+
 // holdAll has all commands of all clients wait, once those that run are done.
 func (h *Host) holdAll() (release func()) {
 	h.Engine.HoldAll()

@@ -20,6 +20,7 @@ func (k *Keeper) startAppender(r *oplog.Reader, f disk.File, size int64) *aof.Ap
 		Fault:   k.setFault,
 		Log:     k.logFile, Now: time.Now, After: time.After,
 	})
+	app.SetFlushSleep(time.Duration(k.flushSleep.Load()))
 	return app
 }
 
@@ -58,6 +59,18 @@ func (k *Keeper) SetSync() {
 	app.SetPolicy(policyOf(c.String("appendfsync")))
 	app.SetTimestamps(c.Bool("aof-timestamp-enabled"))
 	app.SetNoSync(busy && c.Bool("no-appendfsync-on-rewrite"))
+}
+
+// SetFlushSleep is DEBUG AOF-FLUSH-SLEEP: so long each write of the append-only file
+// is held up.
+func (k *Keeper) SetFlushSleep(d time.Duration) {
+	k.flushSleep.Store(int64(d))
+	k.mu.Lock()
+	app := k.aof.app
+	k.mu.Unlock()
+	if app != nil {
+		app.SetFlushSleep(d)
+	}
 }
 
 // flushAOF writes and syncs what was appended so far.

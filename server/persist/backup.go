@@ -62,7 +62,7 @@ func (k *Keeper) Backup(dir string, free bool) (b Backup, err error) {
 	err = k.fillBackup(temp, sn, &b)
 	sn.Close()
 	if err == nil {
-		// An empty folder of that name may be there, and is replaced.
+		_ = k.o.FS.Remove(b.Dir) // an empty folder that may be there
 		if err = k.o.FS.Rename(temp, b.Dir); err == nil {
 			err = disk.SyncParent(k.o.FS, b.Dir)
 		}

@@ -85,12 +85,13 @@ type Keeper struct {
 	running  sync.WaitGroup // goroutines of background work
 	flushes  atomic.Int32   // saves behind FLUSHALL in EXEC that are not done
 
-	forks     int64 // snapshots taken
-	begun     time.Duration
-	reloading atomic.Bool // a file is being loaded while clients are held
-	backing   atomic.Bool // a backup is being made
-	libraries [][]byte    // of functions, see keepLibrary
-	now       *task       // the save in the foreground; nil: none
+	forks      int64 // snapshots taken
+	begun      time.Duration
+	reloading  atomic.Bool  // a file is being loaded while clients are held
+	backing    atomic.Bool  // a backup is being made
+	flushSleep atomic.Int64 // nanoseconds, see SetFlushSleep
+	libraries  [][]byte     // of functions, see keepLibrary
+	now        *task        // the save in the foreground; nil: none
 }
 
 // rdbState is what is known of saves.

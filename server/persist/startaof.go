@@ -123,10 +123,14 @@ func (k *Keeper) loadStore(st *aof.Store, counted bool) error {
 		k.loading.begin(k.o.Now(), total)
 		defer k.progress("Loading", func() (string, bool) { return k.loading.describe(time.Since(start)), true })()
 	}
+	until := k.o.RecoverUntil
+	if !counted {
+		until = 0 // what was recovered is all there is by now
+	}
 	p := k.newReplay()
 	defer p.close()
 	l, err := st.Load(aof.LoadOptions{
-		Truncated: k.o.Config.Bool("aof-load-truncated"), Until: k.o.RecoverUntil,
+		Truncated: k.o.Config.Bool("aof-load-truncated"), Until: until,
 		RDB: k.loadBase, Begin: p.begin, Apply: p.apply, Read: &k.loading.read, Now: time.Now,
 	})
 	if err != nil {
@@ -145,8 +149,8 @@ func (k *Keeper) logLoad(err error) {
 	switch {
 	case errors.Is(err, errStopped):
 	case errors.As(err, &bad):
-		k.o.Log.Warningf("%s", bad.LogLine())
 		k.o.Log.Warningf("%v", bad)
+		k.o.Log.Warningf("%s", bad.LogLine())
 	default:
 		k.o.Log.Warningf("%v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"heddle/disk/simdisk"
 	"heddle/replication/oplog"
 	"heddle/server/command/cmdtest"
+	"heddle/server/command/connection"
 	"heddle/server/command/generic"
 	sets "heddle/server/command/set"
 	str "heddle/server/command/string"
@@ -79,7 +80,8 @@ func build(t *testing.T, d *simdisk.Disk, options ...string) *world {
 	w.Env = cmdtest.NewWith(t, []cmdtest.Option{func(o *dispatch.Options, k *db.Options) {
 		o.Oplog = effects
 		k.Shards = 4
-	}}, str.Family(limit), generic.Family(), transactions.Family(), sets.Family())
+	}}, str.Family(limit), generic.Family(), transactions.Family(), sets.Family(),
+		connection.Family(connection.Deps{Version: config.RedisVersion, Databases: 16}))
 	w.k = New(Options{
 		FS: d, Config: w.config, Log: l, Keyspace: w.Keyspace, Engine: w.Engine, Oplog: effects,
 		Hold: func() func() {

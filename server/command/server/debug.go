@@ -55,7 +55,8 @@ func (f *family) debugTable() map[string]debugCommand {
 		return nil
 	}
 	return map[string]debugCommand{
-		"change-repl-id": {0, 0, "CHANGE-REPL-ID\n    Give this server's history a new name.", f.debugChangeReplID},
+		"aof-flush-sleep": {1, 1, "AOF-FLUSH-SLEEP <microseconds>\n    Hold up each write of the append-only file.", f.debugFlushSleep},
+		"change-repl-id":  {0, 0, "CHANGE-REPL-ID\n    Give this server's history a new name.", f.debugChangeReplID},
 		"client-eviction": {0, 0, "CLIENT-EVICTION\n    How maxmemory-clients stands.",
 			f.debugClientEviction},
 		"config-rewrite-force-all": {0, 0, "CONFIG-REWRITE-FORCE-ALL\n    CONFIG REWRITE that writes defaults, too.",

@@ -25,6 +25,8 @@ type Persistence interface {
 	// Reload is DEBUG RELOAD, LoadAOF DEBUG LOADAOF.
 	Reload(ReloadOptions) error
 	LoadAOF() error
+	// SetFlushSleep is DEBUG AOF-FLUSH-SLEEP.
+	SetFlushSleep(micros int64)
 }
 
 // ReloadOptions are the words of DEBUG RELOAD.
@@ -152,6 +154,13 @@ func (f *family) debugReload(c *command.Call, s command.Session) error {
 		return errReloadMulti
 	}
 	return c.Aside(func(w *resp.Writer) { okOr(w, f.d.Server.Reload(o)) })
+}
+
+func (f *family) debugFlushSleep(c *command.Call, _ command.Session) error {
+	n, _ := command.ParseInt(c.Args.Bytes()) // what is no number is 0
+	f.d.Server.SetFlushSleep(min(max(n, 0), sleepSecondsMax*1e6))
+	c.Reply.OK()
+	return nil
 }
 
 func (f *family) debugLoadAOF(c *command.Call, s command.Session) error {

@@ -106,6 +106,8 @@ func (f *fake) LoadAOF() error {
 	return f.failure()
 }
 
+func (f *fake) SetFlushSleep(micros int64) { f.calls = append(f.calls, fmt.Sprint("flush sleep ", micros)) }
+
 func (f *fake) failure() error {
 	if f.refuse {
 		return errors.New("the disk is full")
