@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,4 +100,52 @@ func count(r *rand.Rand, c *client, key string, n int) int {
 	c.send(b[cut:])
 	c.want(want...)
 	return n
+}
+
+// TestTrial moves half of the busy connections to the other worker, and back.
+func TestTrial(t *testing.T) {
+	t.Parallel()
+	f := start(t, workers(2), func(o *server.Options) { o.Restless, o.Settings.MinClientsPerThread = false, 100 })
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	idle := f.dial()
+	idle.do("+PONG\r\n", "ping")
+	for id := range 8 {
+		c := f.dial()
+		wg.Go(func() {
+			_ = c.SetDeadline(time.Now().Add(time.Minute))
+			r := rand.New(rand.NewPCG(uint64(id), 11))
+			for n := 0; !stop.Load(); {
+				n = count(r, c, "counter"+strconv.Itoa(id), n)
+			}
+		})
+	}
+	defer wg.Wait()
+	defer stop.Store(true)
+	want := func(first, second int) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%d and %d clients", first, second), func() bool {
+			n := f.WorkerClients()
+			return n[0] >= first && n[1] >= second && n[0]+n[1] == 9
+		})
+	}
+	want(9, 0)
+	for trial := range int64(3) {
+		time.Sleep(100 * time.Millisecond) // they are seen to run commands
+		f.Shed(0, 1, 0.5, trial+1)
+		want(4, 2)
+		f.GiveBack(0, 1, trial+1)
+		want(9, 0)
+	}
+	f.Configure(func(s *server.Settings) { s.Balance = false })
+	f.Shed(0, 1, 0.5, 9)
+	time.Sleep(50 * time.Millisecond)
+	want(9, 0)
+	// The balancer itself: whatever it finds, all go on.
+	f.Configure(func(s *server.Settings) { s.Balance = true })
+	for range 4 {
+		f.Balance(time.Now(), 2)
+		time.Sleep(20 * time.Millisecond)
+	}
+	idle.do("+PONG\r\n", "ping")
 }
