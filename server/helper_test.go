@@ -116,7 +116,7 @@ func start(t testing.TB, change ...func(*server.Options)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := server.Options{Engine: f.engine, Settings: server.DefaultSettings(), Bind: []string{"127.0.0.1"}, Port: f.port, Log: f.log.add, Restless: os.Getenv("CALM") == ""}
+	o := server.Options{Engine: f.engine, Settings: server.DefaultSettings(), Bind: []string{"127.0.0.1"}, Port: f.port, Log: f.log.add, Restless: true}
 	for _, fn := range change {
 		fn(&o)
 	}
