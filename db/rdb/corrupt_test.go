@@ -186,3 +186,37 @@ func TestLoadErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadFails lets the reader fail, and stops loading, within a long key and between keys:
+// the error is the reader's, and whoever stopped it.
+func TestLoadFails(t *testing.T) {
+	broken := errors.New("input/output error")
+	for name, file := range map[string][]byte{"large": largeCollection(typeSet, 20000), "many": smallKeys(20000)} {
+		for _, at := range []int{0, 5, 1000, len(file) / 2, len(file) - 1} {
+			ks := openKeyspace(t)
+			r := io.MultiReader(bytes.NewReader(file[:at]), failing{broken})
+			_, err := Load(r, "f", ks, LoadOptions{Now: sampleNow, Threads: 2, piece: 1000})
+			if !errors.Is(err, broken) {
+				t.Errorf("%s: a reader that fails at %d: %v", name, at, err)
+			}
+			calls := 0
+			_, err = Load(bytes.NewReader(file), "f", ks, LoadOptions{
+				Now: sampleNow, Threads: 2, piece: 1000, Replace: true,
+				Stop: func() error {
+					if calls++; calls > 20 {
+						return broken
+					}
+					return nil
+				},
+			})
+			if !errors.Is(err, broken) {
+				t.Errorf("%s: stopped: %v", name, err)
+			}
+		}
+	}
+}
+
+// failing is a reader that fails.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -52,7 +52,7 @@ type LoadOptions struct {
 	Limits *db.Limits
 	// EachKey, if there is one, is called behind each key, and then there is one worker.
 	EachKey func()
-	// Stop is asked now and then: an error ends loading with it.
+	// Stop is asked now and then, perhaps by several goroutines: an error ends loading with it.
 	Stop func() error
 
 	piece int // how long a piece is, for tests; 0: pieceSize
@@ -135,6 +135,7 @@ type loader struct {
 	loaded, expired, empty, skipped atomic.Int64
 
 	failed atomic.Bool // err is set
+	cut    atomic.Bool // the cutter failed: a key that it was handing out is not whole
 	mu     struct {
 		sync.Mutex
 		err error

@@ -22,7 +22,10 @@ const signature = "REDIS"
 
 // file reads all of it.
 func (c *cutter) file() error {
-	defer c.endStream()
+	defer func() {
+		c.l.cut.Store(c.err != nil)
+		c.endStream()
+	}()
 	c.header()
 	for c.err == nil && c.entry() {
 	}

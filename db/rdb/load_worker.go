@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"errors"
 	"strconv"
 
 	"heddle/db"
@@ -79,7 +80,7 @@ func (w *worker) run(t *task) {
 		w.storeOldest()
 	}
 	w.report()
-	if d.err != nil {
+	if d.err != nil && !(t.more != nil && w.l.cut.Load() && errors.Is(d.err, errEnd)) {
 		w.l.fail(d.err, d.err.Offset)
 	}
 	if t.more != nil {
@@ -212,6 +213,11 @@ func (w *worker) store(f *found) {
 	if w.l.o.EachKey != nil {
 		w.report()
 		w.l.o.EachKey()
+		if w.l.o.Stop != nil {
+			if err := w.l.o.Stop(); err != nil {
+				w.l.fail(err, f.offset)
+			}
+		}
 	}
 }
 
