@@ -73,8 +73,8 @@ func (w *writer) write(b []byte) {
 		b = b[n:]
 	}
 	if w.every > 0 && w.off-w.synced >= w.every {
-		if err := w.w.StartSync(w.synced, w.off-w.synced); err != nil {
-			w.fail(err)
+		if w.w.StartSync(w.synced, w.off-w.synced) != nil {
+			w.every = 0 // a hint that the file system does not take; Sync will tell of what is wrong
 		}
 		w.synced = w.off
 	}

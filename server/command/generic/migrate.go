@@ -109,6 +109,7 @@ type migration struct {
 }
 
 func migrate(c *command.Call, tx db.Txn, mover Mover) error {
+	redactPasswords(c)
 	switch m := c.Returned().(type) {
 	case nil:
 	case *migration:
@@ -145,18 +146,14 @@ func readMigration(c *command.Call) (*migration, [][]byte, error) {
 	database, timeout := a.Bytes(), a.Bytes()
 	replace := false
 	for a.More() {
-		at := len(a.Argv()) - a.Len()
 		switch {
 		case a.Word("copy"):
 			m.copies = true
 		case a.Word("replace"):
 			replace = true
 		case a.Len() > 1 && a.Word("auth"):
-			c.Redact(at + 1)
 			m.job.Password = bytes.Clone(a.Bytes())
 		case a.Len() > 2 && a.Word("auth2"):
-			c.Redact(at + 1)
-			c.Redact(at + 2)
 			m.job.User, m.job.Password = bytes.Clone(a.Bytes()), bytes.Clone(a.Bytes())
 		case a.Word("keys"):
 			if len(keys[0]) != 0 {
@@ -181,6 +178,24 @@ func readMigration(c *command.Call) (*migration, [][]byte, error) {
 	m.job.DB, m.job.Timeout = n, db.Millis(ms)
 	m.job.Keys = []MoveKey{{Replace: replace}}
 	return m, keys, nil
+}
+
+// redactPasswords hides what follows AUTH and AUTH2 from MONITOR and the slow log.
+func redactPasswords(c *command.Call) {
+	argv := c.Args.Argv()
+	for i := 6; i < len(argv); i++ {
+		switch strings.ToLower(string(argv[i])) {
+		case "auth":
+			c.Redact(i + 1)
+			i++
+		case "auth2":
+			c.Redact(i + 1)
+			c.Redact(i + 2)
+			i += 2
+		case "keys":
+			return
+		}
+	}
 }
 
 // takeKey makes the payload of a key.
