@@ -106,7 +106,7 @@ type thread struct {
 
 // New returns a Pacer that watches nobody.
 func New() *Pacer {
-	p := &Pacer{begin: time.Now(), cpus: runtime.NumCPU()}
+	p := &Pacer{begin: time.Now(), cpus: onlineCPUs("/sys/devices/system/cpu/online")}
 	p.share.Store(halfShare)
 	p.mu.threads = map[*thread]struct{}{}
 	if f, err := os.Open("/proc/loadavg"); err == nil {
@@ -253,4 +253,26 @@ func (p *Pacer) running() (int, bool) {
 func number(b []byte) (int64, bool) {
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	return n, err == nil
+}
+
+// onlineCPUs is how many processors the whole system has, which may be more than this
+// process may use: what loadavg tells is about all of them. The file says "0-3,8".
+func onlineCPUs(file string) int {
+	b, _ := os.ReadFile(file)
+	n := 0
+	for part := range bytes.SplitSeq(bytes.TrimSpace(b), []byte(",")) {
+		from, to, found := bytes.Cut(part, []byte("-"))
+		first, ok := number(from)
+		last := first
+		if found {
+			var ok2 bool
+			last, ok2 = number(to)
+			ok = ok && ok2
+		}
+		if !ok || last < first {
+			return runtime.NumCPU()
+		}
+		n += int(last - first + 1)
+	}
+	return n
 }

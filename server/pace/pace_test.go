@@ -134,6 +134,28 @@ func TestNumbers(t *testing.T) {
 	f("1 x 3", "0.1 x/2", 0, false, 0, false)
 }
 
+func TestOnlineCPUs(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "online")
+	f := func(text string, want int) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := onlineCPUs(name); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	f("0\n", 1)
+	f("0-3,8\n", 5)
+	f("0-1\n", 2)
+	f("", runtime.NumCPU())
+	f("3-1", runtime.NumCPU())
+	f("0-,1", runtime.NumCPU())
+	if n := onlineCPUs("/sys/devices/system/cpu/online"); n < runtime.NumCPU() {
+		t.Errorf("%d processors, of which this process may use %d", n, runtime.NumCPU())
+	}
+}
+
 // TestSystem reads the signs of this system.
 func TestSystem(t *testing.T) {
 	p := New()
