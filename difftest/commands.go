@@ -94,6 +94,11 @@ const genericGroup = `
 12 COPY <key> <key> [ DB <db> ] [ REPLACE ]
 4 COPY <key> <key> ( DB <db> | REPLACE | <word> )+
 10 MOVE <key> <db>
+10 RESTORE <key> 0 <payload> [ REPLACE ] [ ABSTTL ] [ FREQ <count> ]
+6 RESTORE <key> <ms> <payload> [ REPLACE ]
+4 RESTORE <key> <atms> <payload> ABSTTL [ REPLACE ]
+4 RESTORE <key> 0 <payload> ( REPLACE | ABSTTL | IDLETIME 0 | FREQ <count> | <word> )+
+1 RESTORE-ASKING <key> 0 <payload> [ REPLACE ]
 10 OBJECT ENCODING <key>
 4 OBJECT REFCOUNT <key>
 4 OBJECT IDLETIME <key> @idle

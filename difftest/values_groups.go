@@ -7,6 +7,7 @@ import (
 // groupValues are the values that only one or two command groups use.
 var groupValues = map[string]func(*Generator) []byte{
 	"element": (*Generator).element,
+	"payload": (*Generator).payload,
 	"few":     (*Generator).few,
 	"field":   (*Generator).field,
 	"fval":    (*Generator).fieldValue,
