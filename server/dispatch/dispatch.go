@@ -104,7 +104,6 @@ type Engine struct {
 	stats *stats.Stats
 	oplog Oplog
 	ends  []shardEnd // by shard
-	gate  replyGate
 	clock Clock
 	log   func(string)
 
@@ -125,6 +124,8 @@ type Engine struct {
 	asides   sync.WaitGroup // commands that run aside
 
 	asideTurns chan struct{} // taken by those that run
+
+	gate replyGate
 }
 
 // The bits of Engine.state.

@@ -92,6 +92,7 @@ type Executor struct {
 	kept   db.LockSet // locked until the batch is done, see keep.go
 	alone  bool       // no other executor has clients
 	begun  bool       // tx is open
+	gated  bool       // replies have to wait, see durable.go
 	mark   resp.Mark  // where the reply of the command begins
 	failed bool       // the command answered an error
 	muted  bool       // the last command may have no reply, or more than one
@@ -108,7 +109,6 @@ type Executor struct {
 	queued  []Pending // those commands
 	effects []oplog.Effect
 	door    door
-	gated   bool          // replies have to wait, see durable.go
 	heard   oplog.Offset  // what messages that are being delivered wait for; negative: not known
 	quiet   bool          // nothing goes to the oplog
 	grouped db.LockSet    // see beginGroup
