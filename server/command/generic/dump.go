@@ -142,6 +142,9 @@ func restore(c *command.Call, tx db.Txn) error {
 	if err := v.Put(tx, key, at); err != nil {
 		return err
 	}
+	if there {
+		announceAnew(tx, key)
+	}
 	tx.SetAccess(key, o.access)
 	tx.Touched(key, db.ClassGeneric, "restore")
 	if n > 0 && !o.absolute {
@@ -151,6 +154,13 @@ func restore(c *command.Call, tx db.Txn) error {
 	}
 	c.Reply.OK()
 	return nil
+}
+
+// announceAnew tells of a key that took the place of another that it is new: Redis deletes
+// that first, which would be too early here, where there may be no memory for the new one.
+func announceAnew(tx db.Txn, key []byte) {
+	tx.Touched(key, db.ClassNew, "new")
+	tx.Dirty(-1)
 }
 
 // restoreNothing answers when the time of what was to be restored has passed: what was
@@ -165,7 +175,9 @@ func restoreNothing(c *command.Call, tx db.Txn, key []byte) {
 
 // parseDump makes a value of a payload.
 func parseDump(payload []byte, tx db.Txn) (rdb.Value, error) {
-	v, err := rdb.ParseDump(payload, rdb.DumpOptions{Limits: tx.Limits(), Now: tx.Due(), NewBig: tx.NewBig})
+	v, err := rdb.ParseDump(payload, rdb.DumpOptions{
+		Limits: tx.Limits(), Now: tx.Due(), NewBig: tx.NewBig, NoChecksum: tx.Limits().SkipChecksum,
+	})
 	switch {
 	case errors.Is(err, rdb.ErrDumpVersion):
 		return v, errDumpVersion
@@ -203,8 +215,12 @@ func mvccRestore(c *command.Call, tx db.Txn) error {
 		restoreNothing(c, tx, key)
 		return nil
 	}
+	there := tx.Type(key) != db.TypeNone
 	if err := v.Put(tx, key, e); err != nil {
 		return err
+	}
+	if there {
+		announceAnew(tx, key)
 	}
 	tx.Touched(key, db.ClassGeneric, "restore")
 	c.Reply.OK()
