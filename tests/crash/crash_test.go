@@ -83,7 +83,7 @@ type run struct {
 func newRun(t *testing.T, args ...string) *run {
 	path, err := build()
 	if err != nil {
-		t.Skip("SKIPPED: ", err)
+		t.Fatal(err)
 	}
 	r := &run{t: t, rng: rand.New(rand.NewSource(*seed)), dir: t.TempDir(), args: args}
 	if r.args = append(difftest.OracleArgs(), args...); !difftest.IsRedis(path) {

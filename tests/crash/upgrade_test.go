@@ -16,7 +16,7 @@ import (
 func TestUpgrade(t *testing.T) {
 	path, err := build()
 	if err != nil {
-		t.Skip("SKIPPED: ", err)
+		t.Fatal(err)
 	}
 	r := newRun(t, "--appendonly", "yes", "--appendfsync", "always")
 	c := r.clients[0]

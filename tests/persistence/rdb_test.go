@@ -62,7 +62,7 @@ func thereAndBack(t *testing.T, first *difftest.Server) {
 		end(t, back)
 	}
 	c.do("DEBUG", "RELOAD")
-	same(t, "after DEBUG RELOAD", got, look(t, us), true)
+	same(t, "after DEBUG RELOAD", got, look(t, us), false) // short quicklists may become listpacks
 	end(t, us)
 }
 

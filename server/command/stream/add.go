@@ -81,18 +81,23 @@ func (o *trimOptions) strategy(a *command.Args) {
 }
 
 // check looks whether the options fit together, and sets the limit that is not given.
-// needed says that there has to be a MAXLEN or MINID.
-func (o *trimOptions) check(a *command.Args, l *db.Limits, needed bool) {
+// needed says that there has to be a MAXLEN or MINID. In the commands of an append-only
+// file the limit counts for nothing: the server that wrote it has put in the place of the
+// threshold what the limit made of it.
+func (o *trimOptions) check(a *command.Args, tx db.Txn, needed bool) {
+	past := tx.Due() != tx.Now()
 	switch {
 	case o.Limit != 0 && !o.given:
 		a.Reject(errNoTrim)
 	case needed && !o.given:
 		a.Reject(errTrimHow)
+	case past:
+		o.Limit = 0
 	case o.limited && !o.Approximate:
 		a.Reject(errExactLimit)
 	case o.Approximate && !o.limited:
 		o.Limit = limitDefault
-		if n := l.StreamNodeEntries; n > 0 {
+		if n := tx.Limits().StreamNodeEntries; n > 0 {
 			o.Limit = limitNodes * min(n, limitMost/limitNodes)
 		}
 	}
@@ -164,7 +169,7 @@ func xaddSpec() *command.Spec {
 	return s
 }
 
-func parseAddition(c *command.Call, l *db.Limits) (add addition, err error) {
+func parseAddition(c *command.Call, tx db.Txn) (add addition, err error) {
 	a := &c.Args
 	add.key = a.Key()
 	for ok := false; a.More() && !ok; {
@@ -181,7 +186,7 @@ func parseAddition(c *command.Call, l *db.Limits) (add addition, err error) {
 			a.Reject(errID)
 		}
 	}
-	add.trim.check(a, l, false)
+	add.trim.check(a, tx, false)
 	add.fields = a.Rest()
 	switch n := len(add.fields); {
 	case a.Err() != nil:
@@ -195,7 +200,7 @@ func parseAddition(c *command.Call, l *db.Limits) (add addition, err error) {
 }
 
 func xadd(c *command.Call, tx db.Txn) error {
-	add, err := parseAddition(c, tx.Limits())
+	add, err := parseAddition(c, tx)
 	if err != nil {
 		return err
 	}
@@ -289,7 +294,7 @@ func xtrim(c *command.Call, tx db.Txn) error {
 	if a.More() {
 		return resp.ErrSyntax
 	}
-	o.check(a, tx.Limits(), true)
+	o.check(a, tx, true)
 	if err := a.Done(); err != nil {
 		return err
 	}
