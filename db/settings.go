@@ -35,6 +35,9 @@ type Limits struct {
 	// compressed.
 	DumpVersion  int
 	DumpCompress bool
+	// SkipChecksum has checksums of payloads and files not looked at, for tests of what
+	// comes behind them (DEBUG SET-SKIP-CHECKSUM-VALIDATION).
+	SkipChecksum bool
 
 	// QuicklistPackedThreshold is the size in bytes from which on an element of a
 	// list is a node of its own; 0: as Redis chooses. DEBUG sets it.

@@ -111,6 +111,7 @@ func (h *Host) applyKeyspace() {
 	h.Keyspace.ChangeSettings(func(now *db.Settings) {
 		// What DEBUG set stays.
 		s.KeepExpired, s.Limits.QuicklistPackedThreshold = now.KeepExpired, now.Limits.QuicklistPackedThreshold
+		s.Limits.SkipChecksum = now.Limits.SkipChecksum
 		*now = s
 	})
 	if used := h.Keyspace.Used(); s.MaxMemory > 0 && used > s.MaxMemory {
@@ -122,7 +123,7 @@ func (h *Host) applyKeyspace() {
 func (h *Host) applyLimits() {
 	limits := collectionLimits(h.Config)
 	h.Keyspace.ChangeSettings(func(now *db.Settings) {
-		limits.QuicklistPackedThreshold = now.Limits.QuicklistPackedThreshold
+		limits.QuicklistPackedThreshold, limits.SkipChecksum = now.Limits.QuicklistPackedThreshold, now.Limits.SkipChecksum
 		now.Limits = limits
 	})
 }

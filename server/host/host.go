@@ -148,6 +148,11 @@ func (h *Host) SetPackedThreshold(bytes int64) {
 	h.Keyspace.ChangeSettings(func(s *db.Settings) { s.Limits.QuicklistPackedThreshold = bytes })
 }
 
+// SetSkipChecksum is DEBUG SET-SKIP-CHECKSUM-VALIDATION.
+func (h *Host) SetSkipChecksum(skip bool) {
+	h.Keyspace.ChangeSettings(func(s *db.Settings) { s.Limits.SkipChecksum = skip })
+}
+
 // PauseCron is DEBUG PAUSE-CRON: periodic work stops, but for what the server
 // needs to stay alive. Signals wait until it goes on.
 func (h *Host) PauseCron(paused bool) {

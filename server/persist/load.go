@@ -170,6 +170,7 @@ func (k *Keeper) loadOptions() rdb.LoadOptions {
 		Log: func(line string) { k.o.Log.Noticef("%s", line) }, Warn: func(line string) { k.o.Log.Warningf("%s", line) },
 		Aux:      k.loading.aux,
 		Function: k.keepLibrary, Stop: k.loading.stopped,
+		NoChecksum: k.o.Keyspace.Settings().Limits.SkipChecksum,
 	}
 	if delay := k.o.Config.IntVar("key-load-delay"); delay.Load() != 0 {
 		t := newTask(savingRDB, k.o.Now())

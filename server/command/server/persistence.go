@@ -163,6 +163,12 @@ func (f *family) debugFlushSleep(c *command.Call, _ command.Session) error {
 	return nil
 }
 
+func (f *family) debugSkipChecksum(c *command.Call, _ command.Session) error {
+	f.d.Server.SetSkipChecksum(isOne(c.Args.Bytes()))
+	c.Reply.OK()
+	return nil
+}
+
 func (f *family) debugLoadAOF(c *command.Call, s command.Session) error {
 	if s.InExec() {
 		return errReloadMulti

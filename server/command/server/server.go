@@ -71,6 +71,8 @@ type Server interface {
 	ChangeReplicationID()
 	// SetPackedThreshold sets db.Limits.QuicklistPackedThreshold.
 	SetPackedThreshold(bytes int64)
+	// SetSkipChecksum sets db.Limits.SkipChecksum.
+	SetSkipChecksum(skip bool)
 	// Crash ends the process as a fault in the program would.
 	Crash(reason string)
 }

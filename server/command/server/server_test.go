@@ -106,7 +106,11 @@ func (f *fake) LoadAOF() error {
 	return f.failure()
 }
 
-func (f *fake) SetFlushSleep(micros int64) { f.calls = append(f.calls, fmt.Sprint("flush sleep ", micros)) }
+func (f *fake) SetSkipChecksum(skip bool) { f.note("skip-checksum", skip) }
+
+func (f *fake) SetFlushSleep(micros int64) {
+	f.calls = append(f.calls, fmt.Sprint("flush sleep ", micros))
+}
 
 func (f *fake) failure() error {
 	if f.refuse {
