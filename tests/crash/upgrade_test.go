@@ -39,7 +39,7 @@ func TestUpgrade(t *testing.T) {
 			write(argv...)
 		}
 	}
-	for round := 0; round < 12 || round < int(*length/(2*time.Second)); round++ {
+	for round := 0; round < 12 || round < int(*length/(8*time.Second)); round++ {
 		r.dir = t.TempDir()
 		if err := os.WriteFile(filepath.Join(r.dir, "appendonly.aof"), old.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
