@@ -65,7 +65,7 @@ func (x *Executor) salvageKey(n int, key []byte) {
 		return
 	}
 	l := x.tx.Limits()
-	payload := rdb.AppendDump(nil, &it, rdb.DumpFormat{Version: l.DumpVersion, Now: x.now, Limits: l})
+	payload := rdb.AppendDump(nil, &it, rdb.DumpFormat{Version: l.DumpVersion, Limits: l})
 	if len(payload) == 0 {
 		x.e.log("BUG: no effect for a command that failed half-way: a value has no form to be restored from")
 		return
@@ -100,6 +100,7 @@ func (x *Executor) item(n int, key []byte) (it db.Item, found bool) {
 }
 
 // deadlines calls fn for each member with a deadline, which payloads do not tell of.
+// Those whose time has come are among them: the log deletes them when they go.
 func (x *Executor) deadlines(it *db.Item, fn func(member []byte, at db.Millis)) {
 	if timed, ok := it.Coll.Object.(db.Timed); !ok || timed.NextDeadline() == 0 {
 		return
@@ -112,19 +113,19 @@ func (x *Executor) deadlines(it *db.Item, fn func(member []byte, at db.Millis)) 
 	}
 	switch it.Type {
 	case db.TypeHash:
-		h := hash.Of(it.Coll, x.now)
+		h := hash.Of(it.Coll, 0)
 		h.Each(func(field, _ []byte) bool {
 			at, found := h.Deadline(field)
 			return tell(field, at, found)
 		})
 	case db.TypeSet:
-		s := set.Of(it.Coll, x.now)
+		s := set.Of(it.Coll, 0)
 		s.Each(func(member []byte) bool {
 			at, found := s.Deadline(member)
 			return tell(member, at, found)
 		})
 	case db.TypeZSet:
-		z := zset.Of(&it.Coll, x.now)
+		z := zset.Of(&it.Coll, 0)
 		z.Each(0, z.Len(), false, func(member []byte, _ float64) bool {
 			at, found := z.Deadline(member)
 			return tell(member, at, found)
