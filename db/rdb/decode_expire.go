@@ -6,7 +6,7 @@ import "heddle/db"
 // behind a key tell them. Members whose time has come go. Members that are not there are
 // left out, and so are deadlines of what has no members: KeyDB writes such.
 func (d *decoder) expireMembers(v *Value, subs []subexpire) fate {
-	set := func([]byte, db.Millis) bool { return false }
+	var set func(member []byte, at db.Millis) bool
 	switch v.typ {
 	case db.TypeHash:
 		set = d.hash.SetDeadline

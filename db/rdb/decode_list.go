@@ -81,7 +81,11 @@ func (d *decoder) node() (plain bool) {
 	switch kind := d.length("the kind of a node"); {
 	case d.err != nil:
 	case kind == nodePlain:
-		d.v.Set(d.string("an element of a list", &d.a))
+		s := d.string("an element of a list", &d.a)
+		if d.err == nil && len(s) == 0 {
+			d.fail(from, "expected an element that is a node of its own, found an empty one")
+		}
+		d.v.Set(s)
 		d.push()
 		return true
 	case kind == nodePacked:
