@@ -220,9 +220,14 @@ func TestServesAndStops(t *testing.T) {
 
 func TestShutdownCommand(t *testing.T) {
 	p := startServer(t, "")
+	// A folder in the place of the file lets the save fail.
+	if err := os.Mkdir(filepath.Join(p.cmd.Dir, "dump.rdb"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	c := p.dial()
 	c.want("shutdown save", "ERR Errors trying to SHUTDOWN. Check logs.")
 	c.want("shutdown abort", "ERR No shutdown in progress.")
+	c.want("set still here", "OK")
 	if got := c.do("shutdown nosave"); got != "EOF" {
 		t.Errorf("SHUTDOWN answers %q", got)
 	}

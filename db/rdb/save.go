@@ -110,8 +110,8 @@ func Save(w Output, sn *db.Snapshot, o SaveOptions) (Stats, error) {
 	}
 	s := &saver{o: o, sn: sn, version: version, settings: sn.Settings(), out: newWriter(w, &o)}
 	s.run()
-	st := Stats{Version: version, Keys: s.keys.Load(), Bytes: s.out.off}
-	return st, s.out.close()
+	err = s.out.close() // the writer is done then
+	return Stats{Version: version, Keys: s.keys.Load(), Bytes: s.out.off}, err
 }
 
 // saveVersion says which version the file is to have.
