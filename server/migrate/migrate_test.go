@@ -69,8 +69,9 @@ func (s *target) serve(c net.Conn) {
 		cmd := strings.Join(words, " ")
 		s.mu.Lock()
 		s.got = append(s.got, cmd)
+		reply := s.replies(cmd)
 		s.mu.Unlock()
-		switch reply := s.replies(cmd); reply {
+		switch reply {
 		case "":
 			return
 		case "wait":
@@ -80,6 +81,20 @@ func (s *target) serve(c net.Conn) {
 			}
 		}
 	}
+}
+
+// answer changes the replies.
+func (s *target) answer(replies func(cmd string) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replies = replies
+}
+
+// connections returns how many there were.
+func (s *target) connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns
 }
 
 // check compares what was sent since the last time, and how many connections there were.
@@ -135,7 +150,7 @@ func TestRefused(t *testing.T) {
 	if j.Refused != "BUSYKEY there" || j.Keys[0].Done || !j.Keys[1].Done || m.Idle() != 1 {
 		t.Fatalf("%+v", j)
 	}
-	s.replies = func(string) string { return "-NO" }
+	s.answer(func(string) string { return "-NO" })
 	j = job(port)
 	j.Password = []byte("p")
 	m.Move(j)
@@ -145,7 +160,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestBroken(t *testing.T) {
-	closes := 1
+	closes := 1 // guarded by the target
 	s, port := newTarget(t, func(string) string {
 		if closes--; closes >= 0 {
 			return ""
@@ -156,10 +171,10 @@ func TestBroken(t *testing.T) {
 	defer m.Close()
 	j := job(port)
 	m.Move(j) // the first connection breaks, the second is in order
-	if j.IOError != "" || !j.Keys[2].Done || s.conns != 2 {
+	if j.IOError != "" || !j.Keys[2].Done || s.connections() != 2 {
 		t.Fatalf("%+v", j)
 	}
-	closes = 9
+	s.answer(func(string) string { return "" })
 	j = job(port)
 	if m.Move(j); j.IOError != "reading" && j.IOError != "writing" || m.Idle() != 0 {
 		t.Fatalf("%+v", j)
@@ -168,8 +183,8 @@ func TestBroken(t *testing.T) {
 	j = job(port)
 	j.Timeout = 50
 	began := time.Now()
-	if m.Move(j); j.IOError != "reading" || time.Since(began) > time.Second || s.conns != 1 {
-		t.Fatalf("%+v after %v, %d connections", j, time.Since(began), s.conns)
+	if m.Move(j); j.IOError != "reading" || time.Since(began) > time.Second || s.connections() != 1 {
+		t.Fatalf("%+v after %v, %d connections", j, time.Since(began), s.connections())
 	}
 	_ = s.l.Close()
 	if m.Move(j); j.IOError != "writing" {
