@@ -69,6 +69,7 @@ func (h *Host) expireKeys(now time.Time) {
 	}
 	start := time.Now()
 	if within(h.period(), expireShare, func() bool {
+		defer h.Engine.WakeReaders()
 		return h.Keyspace.ExpireCycle(millis(now), expireBudget) >= expireBudget
 	}) {
 		h.expireShort.Add(1)
@@ -86,6 +87,7 @@ func (h *Host) evictKeys(now time.Time) {
 	start := time.Now()
 	removed := 0
 	within(h.period(), evictShare, func() bool {
+		defer h.Engine.WakeReaders()
 		r := h.Keyspace.Evict(millis(now), evictBudget)
 		over = r.Over
 		removed += r.Keys

@@ -198,6 +198,14 @@ func (e *Env) Groups(want ...string) {
 	e.oplog.groups = nil
 }
 
+// TakeGroups returns the groups of effects so far, as Groups compares them, and forgets
+// them.
+func (e *Env) TakeGroups() []string {
+	groups := e.oplog.groups
+	e.oplog.groups = nil
+	return groups
+}
+
 // Forget forgets the events and effects so far: of what only prepares a test.
 func (e *Env) Forget() { e.events, e.oplog.lines, e.oplog.groups = nil, nil, nil }
 
