@@ -17,12 +17,7 @@ type ReloadOptions struct {
 const (
 	errReload  resp.Error = "ERR Error trying to load the RDB dump, check server logs."
 	errLoadAOF resp.Error = "ERR Error trying to load the AOF files, check server logs."
-	errNoMulti resp.Error = "ERR DEBUG RELOAD and LOADAOF are not possible inside a transaction"
 )
-
-// ErrInExec is the answer to DEBUG RELOAD in EXEC, which holds all locks that a load
-// needs.
-func ErrInExec() error { return errNoMulti }
 
 // Reload is DEBUG RELOAD: no client sees anything between before and after.
 func (k *Keeper) Reload(o ReloadOptions) error {

@@ -24,10 +24,10 @@ type task struct {
 	total int64        // keys of the snapshot
 	keys  atomic.Int64 // of them written
 	bytes atomic.Int64
-	cow   atomic.Int64 // the most memory that snapshots alone needed meanwhile
-	dead  atomic.Bool  // it was killed
-	woken chan struct{}
-	wake  atomic.Bool
+	cow   atomic.Int64  // the most memory that snapshots alone needed meanwhile
+	dead  atomic.Bool   // it was killed
+	woken chan struct{} // closed when it is
+	asked atomic.Int64  // calls of delay, where not all of them wait
 }
 
 // errKilled is how work ends that somebody killed.
@@ -63,10 +63,14 @@ func (t *task) percent() float64 {
 // delayStep bounds how long a delay goes on that was switched off.
 const delayStep = 20 * time.Millisecond
 
-// delay waits for so many microseconds as the directive asks for, 1/n if it is
-// negative -n; it ends when the directive changes or the work is killed.
+// delay waits for so many microseconds as the directive asks for, or, if that is
+// negative, for one every so many calls. It ends when the directive changes or the work is
+// killed.
 func (t *task) delay(micros func() int64) {
 	n := micros()
+	if n < 0 && t.asked.Add(1)%-n == 0 {
+		time.Sleep(time.Microsecond)
+	}
 	if n <= 0 {
 		return
 	}
