@@ -56,7 +56,7 @@ func (k *Keeper) Facts(held bool) (f Facts) {
 	a := &k.aof
 	f.AOF = Work{Scheduled: a.scheduled, Failed: a.failed, Took: seconds(a.took), Current: -1, Count: a.count, Failures: a.failures, COW: a.cow}
 	if t := k.work; t != nil {
-		f.Percent, f.Keys, f.All = t.percent(), t.keys.Load(), t.total
+		f.Percent, f.Keys, f.All = t.percent(), t.keys.Load(), t.total.Load()
 		w := &f.RDB
 		if t.kind == rewritingAOF {
 			w = &f.AOF

@@ -80,7 +80,7 @@ func temporary(background bool) string {
 
 // writeRDB saves a snapshot under a temporary name and replaces the RDB file by it.
 func (k *Keeper) writeRDB(t *task, sn *db.Snapshot, temp string) error {
-	t.total = keysOf(sn, k.o.Keyspace.Databases())
+	k.setTotal(t, sn)
 	dir, name := k.dir(), k.dbfile()
 	stop := k.progress("Saving", func() (string, bool) { return t.describe(), true })
 	defer stop()
@@ -179,10 +179,7 @@ func (k *Keeper) beginSaveLocked() (run func()) {
 }
 
 func (k *Keeper) setTotal(t *task, sn *db.Snapshot) {
-	n := keysOf(sn, k.o.Keyspace.Databases())
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	t.total = n
+	t.total.Store(keysOf(sn, k.o.Keyspace.Databases()))
 }
 
 // saved takes note of the end of a save in the background.

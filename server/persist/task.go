@@ -21,7 +21,7 @@ const (
 type task struct {
 	kind  taskKind
 	began time.Time
-	total int64        // keys of the snapshot
+	total atomic.Int64 // keys of the snapshot
 	keys  atomic.Int64 // of them written
 	bytes atomic.Int64
 	cow   atomic.Int64  // the most memory that snapshots alone needed meanwhile
@@ -54,10 +54,11 @@ func (t *task) stop() error {
 
 // percent is how much of the work is done.
 func (t *task) percent() float64 {
-	if t.total == 0 {
+	total := t.total.Load()
+	if total == 0 {
 		return 0
 	}
-	return min(100*float64(t.keys.Load())/float64(t.total), 100)
+	return min(100*float64(t.keys.Load())/float64(total), 100)
 }
 
 // delayStep bounds how long a delay goes on that was switched off.
@@ -110,5 +111,5 @@ func keysOf(sn *db.Snapshot, databases int) (n int64) {
 
 // describe says how far it is.
 func (t *task) describe() string {
-	return fmt.Sprintf("%.1f%%, %d of %d keys, %d MB", t.percent(), t.keys.Load(), t.total, t.bytes.Load()>>20)
+	return fmt.Sprintf("%.1f%%, %d of %d keys, %d MB", t.percent(), t.keys.Load(), t.total.Load(), t.bytes.Load()>>20)
 }

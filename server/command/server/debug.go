@@ -74,7 +74,7 @@ func (f *family) debugTable() map[string]debugCommand {
 		"oom":         {0, 0, "OOM\n    End the process as when memory is out.", f.debugCrash("out of memory, as DEBUG OOM wants it")},
 		"panic":       {0, 0, "PANIC\n    End the process as by a fault.", f.debugCrash("DEBUG PANIC")},
 		"assert":      {0, 0, "ASSERT\n    End the process as by a failed assertion.", f.debugCrash("DEBUG ASSERT")},
-		"segfault":    {0, 0, "SEGFAULT\n    End the process as by a bad address.", f.debugCrash("DEBUG SEGFAULT")},
+		"segfault":    {0, 0, "SEGFAULT\n    End the process as by a bad address.", f.debugCrash("crashed by signal: 11, as DEBUG SEGFAULT wants it")},
 		"pause-cron":  {1, 1, "PAUSE-CRON <0|1>\n    Stop periodic work, or go on.", f.debugPauseCron},
 		"populate":    {1, 3, "POPULATE <count> [<prefix> [<size>]]\n    Make many string keys.", debugPopulate},
 		"protocol":    {1, 1, "PROTOCOL <type>\n    Answer with a value of a type.", debugProtocol},
