@@ -51,12 +51,16 @@ func (d *decoder) unbound() *db.Limits {
 	return &l
 }
 
+// maxFieldDeadline is the latest instant at which a field may expire, as Redis 7.4 has it.
+const maxFieldDeadline = 1<<48 - 2
+
 // field adds a field to the hash.
 func (d *decoder) field(f, v []byte, deadline db.Millis, at int64) {
 	switch {
-	case d.err != nil || d.due(deadline):
-	case deadline < 0:
+	case d.err != nil:
+	case deadline < 0 || deadline > maxFieldDeadline:
 		d.fail(at, "expected the deadline of field %s, found %d", quote(f), deadline)
+	case d.due(deadline):
 	case !d.hash.Add(f, v, deadline):
 		d.fail(at, "expected different fields of a hash, found %s twice", quote(f))
 	}

@@ -107,12 +107,12 @@ func Load(r io.Reader, name string, ks *db.Keyspace, o LoadOptions) (Result, err
 			defer done.Done()
 			w := newWorker(l)
 			for t := range l.tasks {
-				w.run(&t)
+				w = w.guarded(&t)
 			}
 		}()
 	}
 	c := newCutter(r, l)
-	err := c.file()
+	err := c.guarded()
 	close(l.tasks)
 	done.Wait()
 	return l.result(c, err)

@@ -28,7 +28,10 @@ type cutter struct {
 	db     int
 	result Result
 	err    error
-	told   int64 // bytes told to LoadOptions.Read
+
+	reserved uint64 // keys that room was made for
+
+	told int64 // bytes told to LoadOptions.Read
 }
 
 // peeker is a reader that can be read exactly.

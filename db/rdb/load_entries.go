@@ -22,8 +22,9 @@ const signature = "REDIS"
 
 // file reads all of it.
 func (c *cutter) file() error {
+	whole := false
 	defer func() {
-		c.l.cut.Store(c.err != nil)
+		c.l.cut.Store(!whole)
 		c.endStream()
 	}()
 	c.header()
@@ -32,6 +33,7 @@ func (c *cutter) file() error {
 	if c.err == nil {
 		c.account(c.pos)
 	}
+	whole = c.err == nil
 	return c.err
 }
 
@@ -294,15 +296,17 @@ func (c *cutter) other(op byte, at int64) bool {
 	return c.err == nil
 }
 
-// reserve makes room for keys that are announced, no more than the file can hold: a key
-// takes 3 bytes at least.
+// reserve makes room for keys that are announced, in all databases together no more than
+// the file can hold: a key takes 3 bytes at least.
 func (c *cutter) reserve(keys uint64) {
 	most := uint64(1 << 20)
 	if c.size > 0 {
 		most = uint64(max(c.size-c.offset(), 0)) / 3
 	}
+	keys = min(keys, most-min(most, c.reserved))
 	if c.err == nil && c.l.ks != nil {
-		c.l.ks.Reserve(c.db, int64(min(keys, most)))
+		c.l.ks.Reserve(c.db, int64(keys))
+		c.reserved += keys
 	}
 }
 

@@ -21,6 +21,8 @@ type worker struct {
 	key   []byte
 	name  []byte
 	subs  []subexpire
+
+	locked int // shard that is locked now; -1: none
 }
 
 // found is a short string that was decoded and waits to be stored, while what is needed for
@@ -45,7 +47,7 @@ type subexpire struct {
 
 // newWorker makes a worker. Without a keyspace it stores nothing.
 func newWorker(l *loader) *worker {
-	w := &worker{l: l}
+	w := &worker{l: l, locked: -1}
 	w.d.limits, w.d.now, w.d.keepDue = l.o.Limits, l.o.Now, l.o.KeepExpired
 	if l.ks != nil {
 		w.tx = l.ks.NewTx()
@@ -191,6 +193,7 @@ func (w *worker) store(f *found) {
 	ks := w.l.ks
 	shard := ks.ShardOf(f.hash)
 	ks.LockShard(shard)
+	w.locked = shard
 	w.tx.Begin(w.db, w.l.o.Now, db.LockSet(0).With(shard), true)
 	w.tx.Prime(f.key, f.hash)
 	var err error
@@ -204,6 +207,7 @@ func (w *worker) store(f *found) {
 		w.tx.SetAccess(f.key, f.access)
 	}
 	w.tx.End()
+	w.locked = -1
 	ks.UnlockShard(shard)
 	if err != nil {
 		w.l.fail(err, f.offset)

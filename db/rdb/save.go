@@ -183,7 +183,7 @@ func (s *saver) database(n int) {
 	var next atomic.Int64 // shard
 	var all sync.WaitGroup
 	for range min(threads, s.sn.Shards()) {
-		all.Go(func() { s.encode(n, &next) })
+		all.Go(func() { s.guarded(n, &next) })
 	}
 	all.Wait()
 }
