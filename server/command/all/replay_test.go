@@ -384,6 +384,9 @@ func (d *driver) run(n int) {
 			batch = append(batch, dispatch.Pending{Client: d.cl[conn], Argv: d.extra()})
 		}
 		n -= len(batch)
+		for i := range batch { // checked builds spoil arguments, which steps share
+			batch[i].Argv = cloned(batch[i].Argv)
+		}
 		d.send(conn, batch)
 		if d.rnd.IntN(4) == 0 {
 			d.e.clock.now.Add(int64(d.rnd.IntN(40)) * int64(time.Millisecond))
@@ -397,6 +400,15 @@ func (d *driver) run(n int) {
 	}
 	d.mail.work()
 	d.x.Close()
+}
+
+// cloned copies arguments.
+func cloned(argv [][]byte) [][]byte {
+	out := make([][]byte, len(argv))
+	for i, a := range argv {
+		out[i] = append([]byte{}, a...)
+	}
+	return out
 }
 
 // send runs a batch, and gives up what waits for too long.
