@@ -197,7 +197,9 @@ func (a *Appender) wake() {
 // SetPolicy changes when the file is synced.
 func (a *Appender) SetPolicy(p Policy) {
 	a.mu.Lock()
+	synced := a.syncs()
 	a.policy = p
+	a.resync(synced)
 	a.publish()
 	a.mu.Unlock()
 	a.wake()
@@ -214,10 +216,19 @@ func (a *Appender) SetTimestamps(on bool) {
 // false, the policy counts as no, but under always replies still wait for the write.
 func (a *Appender) SetNoSync(on bool) {
 	a.mu.Lock()
+	synced := a.syncs()
 	a.rewriting = on
+	a.resync(synced)
 	a.publish()
 	a.mu.Unlock()
 	a.wake()
+}
+
+// resync has the two-second rule count from now on if the file was not to be synced until now. a.mu is held.
+func (a *Appender) resync(before bool) {
+	if !before && a.syncs() && !a.oldest.IsZero() {
+		a.oldest = a.o.Now()
+	}
 }
 
 // SetFlushSleep makes each write wait first, for tests that look at who waits for it.
@@ -236,13 +247,17 @@ func (a *Appender) Stats() Stats {
 // SwitchAt has the Appender go on in another file from an offset of the oplog on, at which a group begins and which
 // is not before what there was when it was called last. It is called with the shards locked and does not block. When
 // all before the offset is written and synced, open is called, by the writer, again each second while it fails; it
-// returns the new, empty file. ErrAborted from it cancels the switch. WaitSwitch tells the end.
+// returns the new, empty file. ErrAborted from it cancels the switch. WaitSwitch tells the end; of a closed Appender,
+// that it is.
 func (a *Appender) SwitchAt(off int64, open func() (disk.File, error)) {
 	a.mu.Lock()
 	if a.turn != nil {
 		a.turn.tell(ErrAborted)
 	}
 	a.turn = &turn{off: off, open: open, done: make(chan error, 1)}
+	if a.stopped {
+		a.turn.tell(ErrClosed)
+	}
 	a.mu.Unlock()
 	a.wake()
 }

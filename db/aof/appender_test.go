@@ -162,6 +162,11 @@ func TestEverySecond(t *testing.T) {
 		}
 		g.want("without syncs", math.MaxInt64)
 		g.app.SetNoSync(false)
+		synctest.Wait()
+		g.want("syncs again", math.MaxInt64)
+		if n := g.app.Stats().Delayed; n != 0 {
+			t.Errorf("the time without syncs counts as delay: %d", n)
+		}
 		g.app.SetPolicy(Always)
 		end := g.write(1)
 		synctest.Wait()
@@ -357,4 +362,18 @@ func BenchmarkScan(b *testing.B) {
 		for sc.Next(&batch) == nil {
 		}
 	}
+}
+
+// TestSwitchOfClosed has a switch asked for when the Appender is gone.
+func TestSwitchOfClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, Always)
+		if err := g.app.Close(); err != nil {
+			t.Error(err)
+		}
+		g.app.SwitchAt(0, func() (disk.File, error) { return nil, errors.New("asked") })
+		if err := g.app.WaitSwitch(); err != ErrClosed {
+			t.Errorf("%v", err)
+		}
+	})
 }

@@ -9,15 +9,25 @@ import (
 	"heddle/replication/oplog"
 )
 
+// appender writes the append-only file.
+type appender struct {
+	*aof.Appender
+	voice *voice
+}
+
 // startAppender begins to write effects from where the reader stands to a file, which is
-// size bytes long and whole.
-func (k *Keeper) startAppender(r *oplog.Reader, f disk.File, size int64) *aof.Appender {
+// size bytes long and whole. speaks says that it is the one that counts from now on.
+func (k *Keeper) startAppender(r *oplog.Reader, f disk.File, size int64, speaks bool) *appender {
 	c := k.o.Config
-	app := aof.Start(aof.AppenderOptions{
+	app := &appender{voice: &voice{limit: math.MaxInt64}}
+	if speaks {
+		k.speak(app.voice)
+	}
+	app.Appender = aof.Start(aof.AppenderOptions{
 		Source: source{r, k.o.Oplog}, At: r.At(), File: f, Size: size,
 		Policy: policyOf(c.String("appendfsync")), Timestamps: c.Bool("aof-timestamp-enabled"),
-		Publish: func(limit int64) { k.o.Engine.SetDurable(limit) },
-		Fault:   k.setFault,
+		Publish: func(limit int64) { k.publish(app.voice, limit) },
+		Fault:   func(err error) { k.tell(app.voice, err) },
 		Log:     k.logFile, Now: time.Now, After: time.After,
 	})
 	app.SetFlushSleep(time.Duration(k.flushSleep.Load()))
@@ -25,11 +35,10 @@ func (k *Keeper) startAppender(r *oplog.Reader, f disk.File, size int64) *aof.Ap
 }
 
 // stopAppender ends one: what was appended is written and synced, then replies wait for
-// nothing any more.
-func (k *Keeper) stopAppender(app *aof.Appender) error {
+// nothing any more, unless another one counts.
+func (k *Keeper) stopAppender(app *appender) error {
 	err := app.Close()
-	k.setFault(nil)
-	k.o.Engine.SetDurable(math.MaxInt64)
+	k.silence(app.voice)
 	return err
 }
 
@@ -46,6 +55,8 @@ func policyOf(word string) aof.Policy {
 // SetSync applies directives that say how the file is written.
 func (k *Keeper) SetSync() {
 	c := k.o.Config
+	k.syncing.Lock() // of two that find different things, the later one has the last word
+	defer k.syncing.Unlock()
 	k.mu.Lock()
 	app, st := k.aof.app, k.aof.store
 	busy := k.work != nil

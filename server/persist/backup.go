@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (k *Keeper) Backup(dir string, free bool) (b Backup, err error) {
 	if b.Dir, err = k.backupDir(dir, free); err != nil {
 		return b, err
 	}
-	temp := b.Dir + ".part"
+	temp := filepath.Join(filepath.Dir(b.Dir), "temp-backup-"+strconv.Itoa(pid())+"-"+filepath.Base(b.Dir))
 	if err := k.o.FS.RemoveAll(temp); err != nil {
 		return b, k.backupFailed(b.Dir, err)
 	}

@@ -111,7 +111,7 @@ func TestBackupFails(t *testing.T) {
 	for n := 0; ; n++ {
 		at := 0
 		d.Fail(func(op simdisk.Op) error {
-			if !strings.Contains(op.Name, "/backup") || op.Kind == simdisk.Remove || op.Kind == simdisk.ReadDir || op.Kind == simdisk.Stat {
+			if !strings.Contains(op.Name, "backup") || op.Kind == simdisk.Remove || op.Kind == simdisk.ReadDir || op.Kind == simdisk.Stat {
 				return nil
 			}
 			if at++; at == n+1 {
@@ -133,6 +133,16 @@ func TestBackupFails(t *testing.T) {
 		t.Errorf("only %d steps", failed)
 	}
 	if got := files(t, d, dataDir); len(got) != len(before)+4 {
+		t.Errorf("%v", got)
+	}
+	// No folder of any other name is touched.
+	if err := d.Rename(dataDir+"/backup", dataDir+"/more.part"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.k.backupAt(dataDir + "/more"); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, d, dataDir); len(got) != len(before)+8 {
 		t.Errorf("%v", got)
 	}
 	w.stop()

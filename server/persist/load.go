@@ -67,6 +67,8 @@ var ErrStart = errors.New("the data cannot be loaded")
 // append-only file is on. Until it returns the engine answers -LOADING; before it
 // is called the engine must have been told so.
 func (k *Keeper) Start() error {
+	// From here on, whoever stops the server must not save what little is there.
+	k.loading.on.Store(true)
 	k.sweep()
 	if k.o.Config.Bool("appendonly") {
 		if err := k.startAOF(); err != nil {
@@ -157,7 +159,11 @@ func (k *Keeper) explain(name string, err error) {
 
 // loaded notes what a load found.
 func (k *Keeper) loaded(r rdb.Result) {
-	k.o.Log.Noticef("Done loading RDB, keys loaded: %d, keys expired: %d.", r.Loaded, r.Expired)
+	if r.Empty > 0 {
+		k.o.Log.Warningf("Done loading RDB, keys loaded: %d, keys expired: %d, empty keys skipped: %d.", r.Loaded, r.Expired, r.Empty)
+	} else {
+		k.o.Log.Noticef("Done loading RDB, keys loaded: %d, keys expired: %d.", r.Loaded, r.Expired)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.rdb.loaded, k.rdb.expired = r.Loaded, r.Expired

@@ -73,13 +73,17 @@ type Keeper struct {
 	loading loading
 
 	faults faults
+	voices voices
 
-	front sync.Mutex // held by work in the foreground
-	mu    sync.Mutex // guards what follows; nothing is waited for under it
-	rdb   rdbState
-	aof   aofState
-	work  *task // what runs in the background; nil: nothing
-	since time.Time
+	front     sync.Mutex // held by work in the foreground
+	syncing   sync.Mutex // of SetSync
+	switching sync.Mutex // of SetAppendOnly
+	install   installer
+	mu        sync.Mutex // guards what follows; nothing is waited for under it
+	rdb       rdbState
+	aof       aofState
+	work      *task // what runs in the background; nil: nothing
+	since     time.Time
 	// stopping says that the server is on its way down: nothing is begun any more.
 	stopping bool
 	running  sync.WaitGroup // goroutines of background work

@@ -74,7 +74,7 @@ func (k *Keeper) replaceAll(st *aof.Store) error {
 		st.Abort(r.rw)
 		return err
 	}
-	r.app, r.fresh = k.startAppender(reader, r.rw.File(), 0), true
+	r.app, r.fresh = k.startAppender(reader, r.rw.File(), 0, true), true
 	k.setTotal(r.t, r.sn)
 	if err := k.rewriteBase(r); err != nil {
 		k.abort(r)

@@ -26,12 +26,12 @@ const (
 type aofState struct {
 	mode      aofMode
 	store     *aof.Store
-	app       *aof.Appender // nil: nothing is written
-	others    int64         // bytes of all files but the one that is written
-	base      int64         // bytes of all files when it was last rewritten, or loaded
-	scheduled bool          // a rewrite
-	failed    bool          // the last one did
-	failures  int64         // in a row
+	app       *appender // nil: nothing is written
+	others    int64     // bytes of all files but the one that is written
+	base      int64     // bytes of all files when it was last rewritten, or loaded
+	scheduled bool      // a rewrite
+	failed    bool      // the last one did
+	failures  int64     // in a row
 	count     int64
 	took      time.Duration
 	cow       int64
@@ -78,6 +78,8 @@ func (k *Keeper) BGRewriteAOF(held bool) (string, error) {
 
 // SetAppendOnly is CONFIG SET appendonly. The caller may have all shards locked.
 func (k *Keeper) SetAppendOnly(on bool) error {
+	k.switching.Lock()
+	defer k.switching.Unlock()
 	k.mu.Lock()
 	switch {
 	case on == (k.aof.mode != aofOff), k.Loading():
@@ -133,23 +135,21 @@ func (k *Keeper) disable() {
 	}
 }
 
-// openStore returns the store of the append-only files.
-func (k *Keeper) openStore() (*aof.Store, error) {
+// openStore returns the store of the append-only files in the folder that is configured
+// now; other says that it is not the one that was in use.
+func (k *Keeper) openStore() (st *aof.Store, other bool, err error) {
+	o := k.storeOptions()
 	k.mu.Lock()
-	st := k.aof.store
+	st = k.aof.store
 	k.mu.Unlock()
-	if st != nil {
-		return st, nil
+	if st != nil && st.Folder() == filepath.Join(o.Dir, o.DirName) {
+		return st, false, nil
 	}
-	st, err := aof.Open(k.storeOptions())
-	if err != nil {
+	if st, err = aof.Open(o); err != nil {
 		k.logManifest(err)
-		return nil, err
+		return nil, true, err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.aof.store = st
-	return st, nil
+	return st, true, nil
 }
 
 func (k *Keeper) storeOptions() aof.Options {
@@ -188,8 +188,12 @@ type rewrite struct {
 	rw    *aof.Rewrite
 	rdb   bool
 	sn    *db.Snapshot
-	app   *aof.Appender
+	app   *appender
 	fresh bool // app was made for it
+	// moves says that the directive dir has changed while the file was on. The new folder
+	// gets a set of files of its own, as when the file is switched on, and until that is
+	// complete the old one goes on: at no time is there no folder that has everything.
+	moves bool
 }
 
 // beginRewriteLocked makes a rewrite the work of the background. What it returns
@@ -223,11 +227,16 @@ func (k *Keeper) beginRewriteLocked() (run func(now bool) error) {
 
 // openRewrite creates the next file.
 func (k *Keeper) openRewrite(r *rewrite) (err error) {
-	if r.store, err = k.openStore(); err != nil {
+	var other bool
+	if r.store, other, err = k.openStore(); err != nil {
 		return err
 	}
+	r.moves = other && r.mode == aofOn
 	r.rdb = k.o.Config.Bool("aof-use-rdb-preamble")
 	mode := map[aofMode]aof.Mode{aofOff: aof.Off, aofEnabling: aof.Enabling, aofOn: aof.On}[r.mode]
+	if r.moves {
+		mode = aof.Enabling
+	}
 	r.rw, err = r.store.BeginRewrite(mode, r.rdb)
 	return err
 }
@@ -238,16 +247,16 @@ func (k *Keeper) freeze(r *rewrite) {
 	var src *oplog.Reader
 	r.sn = k.snapshot(func(int64) {
 		end := k.o.Oplog.End()
-		switch r.mode {
-		case aofOn:
+		switch {
+		case r.mode == aofOn && !r.moves:
 			r.app.SwitchAt(end, r.rw.Switch)
-		case aofEnabling:
+		case r.mode != aofOff:
 			src, _ = k.o.Oplog.NewReader(end) // the end is always there
 		}
 	})
 	k.setTotal(r.t, r.sn)
 	if src != nil {
-		r.app, r.fresh = k.startAppender(src, r.rw.File(), 0), true
+		r.app, r.fresh = k.startAppender(src, r.rw.File(), 0, !r.moves), true
 	}
 	k.o.Log.Noticef("Background append only file rewriting started by pid %d", pid())
 	k.SetSync()
@@ -256,7 +265,7 @@ func (k *Keeper) freeze(r *rewrite) {
 // rewriteBase writes the new base and puts it in its place.
 func (k *Keeper) rewriteBase(r *rewrite) (err error) {
 	defer r.sn.Close()
-	if r.mode == aofOn {
+	if r.mode == aofOn && !r.moves {
 		if err := r.app.WaitSwitch(); err != nil {
 			return err
 		}
@@ -277,6 +286,11 @@ func (k *Keeper) rewriteBase(r *rewrite) (err error) {
 	k.o.Log.Noticef("Successfully created the temporary AOF base file %s", filepath.Base(r.rw.TempPath()))
 	if err := r.t.stop(); err != nil {
 		return err
+	}
+	if r.moves {
+		if err := r.app.Flush(); err != nil {
+			return err
+		}
 	}
 	return r.store.Finish(r.rw)
 }
@@ -307,19 +321,22 @@ func (k *Keeper) rewritten(r *rewrite, err error) {
 		if r.app != nil {
 			k.measure(r.store, r.app)
 		}
+		if r.fresh {
+			k.takeOver(r)
+		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.work = nil
+	if err == nil && r.mode == aofOff {
+		k.aof.store = r.store
+	}
 	k.aof.took, k.aof.cow = k.o.Now().Sub(r.t.began), r.t.cow.Load()
 	switch {
 	case err == nil:
 		k.aof.failed, k.aof.failures = false, 0
 		if r.mode != aofOff {
 			k.aof.base = k.aof.others + r.app.Stats().Size
-		}
-		if r.fresh {
-			k.aof.mode, k.aof.app = aofOn, r.app
 		}
 		k.o.Log.Noticef("Background AOF rewrite finished successfully")
 	case errors.Is(err, errKilled):
@@ -334,6 +351,33 @@ func (k *Keeper) rewritten(r *rewrite, err error) {
 	}
 }
 
+// takeOver has the writer that was made for a rewrite be the one of the append-only file,
+// unless that was switched off meanwhile.
+func (k *Keeper) takeOver(r *rewrite) {
+	k.mu.Lock()
+	old := k.aof.app
+	if k.aof.mode == aofOff {
+		old = r.app
+	} else {
+		k.speak(r.app.voice)
+		k.aof.mode, k.aof.app, k.aof.store = aofOn, r.app, r.store
+	}
+	k.mu.Unlock()
+	if old == nil {
+		return
+	}
+	if old != r.app {
+		// What the old folder has been promised to have, the new one has before that ends.
+		if err := r.app.Flush(); err != nil {
+			k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
+		}
+		k.o.Log.Noticef("The append-only file has moved to %s", r.store.Folder())
+	}
+	if err := k.stopAppender(old); err != nil {
+		k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
+	}
+}
+
 // abort ends a rewrite that failed: the files in use stay in use.
 func (k *Keeper) abort(r *rewrite) {
 	if r.fresh {
@@ -345,7 +389,7 @@ func (k *Keeper) abort(r *rewrite) {
 }
 
 // measure asks for the sizes of the files.
-func (k *Keeper) measure(st *aof.Store, app *aof.Appender) {
+func (k *Keeper) measure(st *aof.Store, app *appender) {
 	base, incr := st.Sizes()
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -52,7 +52,7 @@ func (k *Keeper) saveNow() error {
 	k.now = t
 	k.mu.Unlock()
 	var dirty int64
-	sn := k.snapshot(func(n int64) { dirty = n })
+	sn := k.snapshot(func(n int64) { dirty, t.order = n, k.install.next() })
 	defer func() {
 		k.mu.Lock()
 		k.now = nil
@@ -85,7 +85,7 @@ func (k *Keeper) writeRDB(t *task, sn *db.Snapshot, temp string) error {
 	stop := k.progress("Saving", func() (string, bool) { return t.describe(), true })
 	defer stop()
 	opened := false
-	err := disk.ReplaceVia(k.o.FS, filepath.Join(dir, temp), filepath.Join(dir, name), func(f disk.File) error {
+	err := disk.ReplaceVia(ordered{k.o.FS, &k.install, t}, filepath.Join(dir, temp), filepath.Join(dir, name), func(f disk.File) error {
 		opened = true
 		_, err := rdb.Save(f, sn, k.saveOptions(t, false))
 		return err
@@ -165,7 +165,7 @@ func (k *Keeper) beginSaveLocked() (run func()) {
 	k.running.Add(1)
 	return func() {
 		var dirty int64
-		sn := k.snapshot(func(n int64) { dirty = n })
+		sn := k.snapshot(func(n int64) { dirty, t.order = n, k.install.next() })
 		k.setTotal(t, sn)
 		k.o.Log.Noticef("Background saving started by pid %d", pid())
 		k.SetSync()

@@ -68,7 +68,7 @@ func (k *Keeper) openAOF(st *aof.Store) error {
 		k.o.Log.Warningf("BUG: %v", rerr)
 		return errors.Join(ErrStart, f.Close())
 	}
-	k.useAppender(st, k.startAppender(r, f, size))
+	k.useAppender(st, k.startAppender(r, f, size, true))
 	if err := st.Clean(); err != nil {
 		k.o.Log.Warningf("%v", err)
 	}
@@ -76,7 +76,7 @@ func (k *Keeper) openAOF(st *aof.Store) error {
 }
 
 // useAppender says that the append-only file is on.
-func (k *Keeper) useAppender(st *aof.Store, app *aof.Appender) {
+func (k *Keeper) useAppender(st *aof.Store, app *appender) {
 	k.measure(st, app)
 	k.mu.Lock()
 	defer k.mu.Unlock()

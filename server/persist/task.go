@@ -28,6 +28,7 @@ type task struct {
 	dead  atomic.Bool   // it was killed
 	woken chan struct{} // closed when it is
 	asked atomic.Int64  // calls of delay, where not all of them wait
+	order int64         // of its snapshot among those of saves
 }
 
 // errKilled is how work ends that somebody killed.

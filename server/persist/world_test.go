@@ -139,7 +139,7 @@ func (w *world) until(what string, ok func() bool) {
 // set is CONFIG SET, with what the host does about it.
 func (w *world) set(name, value string) {
 	w.t.Helper()
-	if err := w.config.Set([]config.Pair{{Name: name, Value: value}}, config.SetOptions{}); err != nil {
+	if err := w.config.Set([]config.Pair{{Name: name, Value: value}}, config.SetOptions{Protected: true}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.k.Review()
