@@ -160,7 +160,6 @@ type enumeration struct {
 	name  []string // the command, and its subcommand
 	group string
 	args  []argument
-	edges map[string][]string // of a kind of argument, or of a name
 	seen  map[string]bool
 	cases [][]string
 }

@@ -104,10 +104,10 @@ func (m *model) apply(argv []string) {
 			m.applyString(v, argv)
 		case 'l':
 			m.applyList(v, argv)
-		default:
-			m.applyMembers(v, argv)
 		case 'x':
 			v.applyStream(argv)
+		default:
+			m.applyMembers(v, argv)
 		}
 	}
 	m.settle(key)
