@@ -117,7 +117,7 @@ func newEngine(c *config.Store, l *log.Logger, keys *db.Keyspace, effects *oplog
 	deps := all.Deps{
 		MaxBulk:    c.IntVar("proto-max-bulk-len").Load,
 		Connection: connection.Deps{Version: config.RedisVersion, Databases: keys.Databases()},
-		Generic:    generic.Deps{Mover: h.Migrate},
+		Generic:    generic.Deps{Mover: h.Migrate, Verbose: func(line string) { l.Log(log.Verbose, line) }},
 		Server:     admin.Deps{Table: func() *command.Table { return table }, Docs: docs.New(), Config: c, Server: h},
 	}
 	// The statistics need to know how many commands there are, and some

@@ -85,7 +85,7 @@ func TestCheckBroken(t *testing.T) {
 		"REDIS0010\xfe\x00\x1a\x01a\x01b\xff": "Invalid object type: 26",
 		"REDIS0010\x00\x01a\x01b\xff12345678": "RDB CRC error",
 		"REDIS0010\xf6":                       "Pre-release function format not supported.",
-		"REDIS0010\x0d\x01a\x03xyz":           "hash ziplist integrity check failed",
+		"REDIS0010\x0d\x01a\x03xyz":           "Hash ziplist integrity check failed",
 		"REDIS0010\x02\x01a\x00":              "expected a collection with elements, found none",
 	} {
 		var b bytes.Buffer

@@ -174,7 +174,7 @@ func TestLoadErrors(t *testing.T) {
 		{"REDIS0010\xf6", "release candidates of Redis 7.0", nil},
 		{"REDIS0009\xfd\x00\x00\x00\x7f\xfe\x00" + zeros, "expected a key behind its expiry", nil},
 		{"REDIS0009\x02\x01a\x02\x01x\x01x" + zeros, `expected different members of a set, found "x" twice`, nil},
-		{"REDIS0009\x0b\x01i\x0c\x02\x00\x00\x00\x02\x00\x00\x00\x02\x00\x01\x00" + zeros, "intset integrity check failed: expected ascending order", nil},
+		{"REDIS0009\x0b\x01i\x0c\x02\x00\x00\x00\x02\x00\x00\x00\x02\x00\x01\x00" + zeros, "Intset integrity check failed: expected ascending order", nil},
 		{"REDIS0010\x12\x01q\x01\x01\x00" + zeros, "found an empty one", nil},
 		{"REDIS0009\x11\x01z\x11\x11\x00\x00\x00\x04\x00\x81m\x02\x07\x01\x81n\x02\x06\x01\xff" + zeros, "", nil},
 	} {

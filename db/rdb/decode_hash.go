@@ -78,7 +78,7 @@ func (d *decoder) packedPairs(r packedReader, at int64) {
 			break
 		}
 		if b := f.bytes(d.scratch[:]); !d.hash.Add(b, v.bytes(room[:]), 0) {
-			d.broken(at, "different fields, found %s twice", quote(b))
+			d.broken(at, "different fields, found %s twice: a %s with dup elements", quote(b), d.kind)
 		}
 	}
 	d.ended(r, at)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"heddle/db"
 )
@@ -19,7 +20,8 @@ func (d *decoder) blob(what string) (b []byte, at int64) {
 
 // broken notes what is wrong in the packed form that was read last, and stood at an offset.
 func (d *decoder) broken(at int64, format string, args ...any) {
-	d.fail(at, "%s integrity check failed: expected %s", d.kind, fmt.Sprintf(format, args...))
+	kind := strings.ToUpper(d.kind[:1]) + d.kind[1:]
+	d.fail(at, "%s integrity check failed: expected %s", kind, fmt.Sprintf(format, args...))
 }
 
 // ended notes what a reader found wrong in the block at an offset.

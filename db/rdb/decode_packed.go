@@ -298,6 +298,8 @@ func newZipmap(b []byte) *zipmapReader {
 		r.fail(0, "a zipmap of at least 2 bytes")
 	case b[len(b)-1] != 0xff:
 		r.fail(len(b)-1, "a zipmap with an end mark")
+	case len(b) == 2:
+		r.fail(1, "a zipmap with a pair") // Redis neither wrote one without, nor takes it
 	case b[0] < 254:
 		r.left = int(b[0])
 	}

@@ -22,7 +22,7 @@ func TestLoadOld(t *testing.T) {
 		err          string
 	}{
 		{file: "corrupt_empty_keys", digest: strings.Repeat("0", 40), empty: 9},
-		{file: "corrupt_ziplist", err: "hash ziplist integrity check failed"},
+		{file: "corrupt_ziplist", err: "Hash ziplist integrity check failed"},
 		{
 			file: "encodings", digest: "b7324c5e2d3a7618126155c2bf9e40c794649565",
 			encodings: "compressible raw hash listpack hash_zipped listpack list listpack list_zipped listpack number int set listpack " +

@@ -27,11 +27,11 @@ const maxFreq = 255
 // dumpSpecs: DUMP key,
 // RESTORE key ttl payload [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency],
 // RESTORE-ASKING, the same, KEYDB.MVCCRESTORE key stamp expire payload
-func dumpSpecs() []*command.Spec {
+func dumpSpecs(d Deps) []*command.Spec {
 	restoreSpec := func(name, group string, flags command.Flags) *command.Spec {
 		return &command.Spec{
 			Name: name, Arity: -4, Keys: command.Key(1, command.KeyOW|command.KeyUpdate), Flags: command.DenyOOM | flags,
-			ACL: command.CatKeyspace | command.CatDangerous, Group: group, Write: restore,
+			ACL: command.CatKeyspace | command.CatDangerous, Group: group, Write: d.restore,
 		}
 	}
 	return []*command.Spec{{
@@ -42,7 +42,7 @@ func dumpSpecs() []*command.Spec {
 		restoreSpec("restore-asking", "server", command.Asking),
 		{
 			Name: "keydb.mvccrestore", Arity: 5, Keys: command.Key(1, command.KeyOW|command.KeyUpdate), Flags: command.DenyOOM,
-			ACL: command.CatKeyspace | command.CatDangerous, Group: group, Write: mvccRestore,
+			ACL: command.CatKeyspace | command.CatDangerous, Group: group, Write: d.mvccRestore,
 		},
 	}
 }
@@ -107,7 +107,7 @@ func readRestoreOptions(a *command.Args) restoreOptions {
 // maxIdleSeconds is more than access clocks tell.
 const maxIdleSeconds = 1 << 24
 
-func restore(c *command.Call, tx db.Txn) error {
+func (d Deps) restore(c *command.Call, tx db.Txn) error {
 	key, ttl, payload := c.Args.Key(), c.Args.Bytes(), c.Args.Bytes()
 	o := readRestoreOptions(&c.Args)
 	if err := c.Args.Done(); err != nil {
@@ -124,7 +124,7 @@ func restore(c *command.Call, tx db.Txn) error {
 	if n < 0 {
 		return errBadTTL
 	}
-	v, err := parseDump(payload, tx)
+	v, err := d.parseDump(payload, tx)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func restoreNothing(c *command.Call, tx db.Txn, key []byte) {
 }
 
 // parseDump makes a value of a payload.
-func parseDump(payload []byte, tx db.Txn) (rdb.Value, error) {
+func (d Deps) parseDump(payload []byte, tx db.Txn) (rdb.Value, error) {
 	v, err := rdb.ParseDump(payload, rdb.DumpOptions{
 		Limits: tx.Limits(), Now: tx.Due(), NewBig: tx.NewBig, NoChecksum: tx.Limits().SkipChecksum,
 	})
@@ -182,6 +182,9 @@ func parseDump(payload []byte, tx db.Txn) (rdb.Value, error) {
 	case errors.Is(err, rdb.ErrDumpVersion):
 		return v, errDumpVersion
 	case errors.Is(err, rdb.ErrDumpFormat):
+		if d.Verbose != nil {
+			d.Verbose("RESTORE: " + err.Error())
+		}
 		return v, errDumpFormat
 	}
 	return v, err
@@ -189,7 +192,7 @@ func parseDump(payload []byte, tx db.Txn) (rdb.Value, error) {
 
 // mvccRestore is KeyDB's way to give a peer a key: it replaces what is there unless that was
 // changed later. Keys have no stamps here, so that what comes is always the later one.
-func mvccRestore(c *command.Call, tx db.Txn) error {
+func (d Deps) mvccRestore(c *command.Call, tx db.Txn) error {
 	key, stamp := c.Args.Key(), c.Args.Bytes()
 	when, payload := c.Args.Bytes(), c.Args.Bytes()
 	if err := c.Args.Done(); err != nil {
@@ -202,7 +205,7 @@ func mvccRestore(c *command.Call, tx db.Txn) error {
 	if !ok {
 		return errBadExpire
 	}
-	v, err := parseDump(payload, tx)
+	v, err := d.parseDump(payload, tx)
 	if err != nil {
 		return err
 	}

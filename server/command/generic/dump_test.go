@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"heddle/db"
 	"heddle/server/command/cmdtest"
+	"heddle/server/command/generic"
 )
 
 // hello is the payload of a string in version 10.
@@ -37,6 +39,30 @@ func TestRestoreEffects(t *testing.T) {
 	f("set k 1", "keydb.mvccrestore k 18446744073709551615 -1 "+hello, "keydb.mvccrestore k 18446744073709551615 -1 "+shown, "new k", "restore k")
 	f("set k 1", "keydb.mvccrestore k 7 1800000000000 "+hello, "keydb.mvccrestore k 7 1800000000000 "+shown, "new k", "restore k")
 	f("set k 1", "keydb.mvccrestore k 7 1800 "+hello, "del k", "del k")
+}
+
+// TestRestoreTells holds that the log says what is wrong with a payload, which the reply does not.
+func TestRestoreTells(t *testing.T) {
+	var lines []string
+	e := cmdtest.New(t, generic.FamilyWith(generic.Deps{Verbose: func(line string) { lines = append(lines, line) }}))
+	e.Do(`restore k 0 "\x0a\x01x\x09\x00\x54\x4b\xb4\x3e\x35\x26\xc5\x61"`).WantError("ERR DUMP payload version or checksum are wrong")
+	if len(lines) != 0 {
+		t.Errorf("logged %q", lines)
+	}
+	e.Keyspace.ChangeSettings(func(s *db.Settings) { s.Limits.SkipChecksum = true })
+	for _, c := range []struct{ payload, want string }{
+		{`\x0a\x01x`, "RESTORE: Bad data format: offset 1: List ziplist integrity check failed: expected "},
+		{`\x10\x17\x17\x00\x00\x00\x04\x00\x82\x61\x00\x03\x82\x62\x00\x03\x82\x61\x00\x03\x82\x64\x00\x03\xff`, `"a\x00" twice: a hash listpack with dup elements`},
+		{`\x09\x02\x00\xff`, "Zipmap integrity check failed"},
+		{`\x02\x00`, "expected a collection with elements, found none"},
+		{`\x77\x00`, "119"},
+	} {
+		lines = nil
+		e.Do(`restore k 0 "` + c.payload + `\x09\x0012345678"`).WantError("ERR Bad data format")
+		if len(lines) != 1 || !strings.Contains(lines[0], c.want) {
+			t.Errorf("%s: logged %q, want one line with %q", c.payload, lines, c.want)
+		}
+	}
 }
 
 // TestMVCCRestoreErrors looks at its mistakes.

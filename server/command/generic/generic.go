@@ -16,7 +16,7 @@ func Family() command.Family { return FamilyWith(Deps{}) }
 func FamilyWith(d Deps) command.Family {
 	return command.Family{Name: "generic", Specs: slices.Concat(
 		deleteSpecs(), existsSpecs(), expireSpecs(), expireMemberSpecs(), ttlSpecs(), moveSpecs(), scanSpecs(), objectSpecs(), sortSpecs(),
-		dumpSpecs(), migrateSpecs(d),
+		dumpSpecs(d), migrateSpecs(d),
 	)}
 }
 

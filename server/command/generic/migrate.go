@@ -51,6 +51,9 @@ type MoveKey struct {
 // Deps is what the family needs beside the keyspace.
 type Deps struct {
 	Mover Mover // nil: MIGRATE answers as though no server could be reached
+	// Verbose logs what is wrong with the payload of a RESTORE, at level verbose. Shards are
+	// locked meanwhile. nil: nobody wants to know.
+	Verbose func(line string)
 }
 
 // maxRounds is how many times a key is sent that changes meanwhile.
