@@ -54,6 +54,7 @@ func (s *Store) names() []string {
 type SetOptions struct {
 	Protected bool // may set protected directives: see Allowed
 	Loading   bool // the data set is being loaded
+	Held      bool // all shards are locked, in EXEC
 }
 
 // change is one step of a Set.
@@ -67,6 +68,8 @@ type change struct {
 func (s *Store) Set(pairs []Pair, opt SetOptions) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.held = opt.Held
+	defer func() { s.held = false }()
 	changes, err := s.plan(pairs, opt)
 	if err != nil {
 		return err

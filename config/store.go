@@ -44,7 +44,12 @@ type Store struct {
 	file    string // absolute path of the file, "" without one
 	renames []Rename
 	changer Dirs
+	held    bool // see Held
 }
+
+// Held reports to a function of OnApply or OnChange, while it runs, what SetOptions.Held
+// said. Nobody else may ask.
+func (s *Store) Held() bool { return s.held }
 
 // hook is a function to run when one of several directives changed.
 type hook struct {

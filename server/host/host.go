@@ -129,6 +129,9 @@ func randomID() string {
 	return hex.EncodeToString(b[:])
 }
 
+// Loading reports whether a data set is being loaded.
+func (h *Host) Loading() bool { return h.Engine.Loading() }
+
 // Micros is the Unix time in microseconds.
 func (h *Host) Micros() int64 { return time.Now().UnixMicro() }
 

@@ -49,7 +49,7 @@ func (f *family) configSet(c *command.Call, s command.Session) error {
 		return resp.ErrSyntax
 	}
 	protected := f.d.Config.Allowed("enable-protected-configs", isLocal(s))
-	if err := f.d.Config.Set(pairs, config.SetOptions{Protected: protected}); err != nil {
+	if err := f.d.Config.Set(pairs, config.SetOptions{Protected: protected, Loading: f.d.Server.Loading(), Held: s.InExec()}); err != nil {
 		return err
 	}
 	c.Reply.OK()

@@ -40,6 +40,8 @@ type Server interface {
 	// Facts fills in what INFO, MEMORY and ROLE tell. held says that the caller
 	// has all shards locked.
 	Facts(facts *Facts, held bool)
+	// Loading reports whether a data set is being loaded.
+	Loading() bool
 	// Micros is the Unix time in microseconds.
 	Micros() int64
 	// Sleep stops the calling goroutine.

@@ -66,6 +66,8 @@ func (f *fake) Shutdown(o admin.ShutdownOptions) error {
 	return nil
 }
 
+func (f *fake) Loading() bool { return f.facts.Persistence.Loading }
+
 func (f *fake) LastSave() int64 { return f.facts.Persistence.LastSave }
 
 func (f *fake) Save() error {
@@ -224,6 +226,19 @@ func TestPersistence(t *testing.T) {
 		if got := e.Do(cmd).Raw(); got != "-ERR the disk is full\r\n" {
 			t.Errorf("%s: %q", cmd, got)
 		}
+	}
+}
+
+// TestConfigWhileLoading refuses directives that say where the data is.
+func TestConfigWhileLoading(t *testing.T) {
+	w := newWorld()
+	e := cmdtest.New(t, w.families...)
+	e.Do("config set save '60 1'").OK()
+	w.fake.facts.Persistence.Loading = true
+	e.Do("config set save ''").WantError("LOADING Redis is loading the dataset in memory")
+	e.Do("config set loglevel debug").OK()
+	if v := w.config.String("save"); v != "60 1" {
+		t.Errorf("save is %q", v)
 	}
 }
 
