@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -148,4 +149,74 @@ func TestTrial(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	idle.do("+PONG\r\n", "ping")
+}
+
+// TestMovingModes moves connections that change what they are: subscribers, monitors,
+// clients that watch and that wait, and such as are killed or leave in the midst of it.
+// No descriptor and no client is left behind.
+func TestMovingModes(t *testing.T) {
+	f := start(t, workers(3), func(o *server.Options) { o.Restless, o.Settings.MinClientsPerThread = true, 100 })
+	first := f.dial()
+	first.do("+PONG\r\n", "ping")
+	before := descriptors(t)
+	until := time.Now().Add(1500 * time.Millisecond)
+	var wg sync.WaitGroup
+	for id := range 6 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(id), 13))
+			name := strconv.Itoa(id)
+			for time.Now().Before(until) {
+				c := f.dial()
+				_ = c.SetDeadline(time.Now().Add(time.Minute))
+				count(r, c, "modes"+name+"."+strconv.FormatUint(r.Uint64(), 36), 0)
+				for range r.IntN(8) {
+					mode(r, c, name)
+				}
+				if r.IntN(3) == 0 {
+					c.send(cmd([]string{"monitor", "subscribe", "blpop", "multi"}[r.IntN(4)], "chan"+name, "0"))
+				}
+				if r.IntN(3) == 0 {
+					addr := c.LocalAddr().String()
+					f.engine.Clients().Each(func(i *command.ClientInfo) {
+						if i.Addr == addr {
+							defer f.engine.Clients().Kill(i.ID)
+						}
+					})
+				}
+				c.Close()
+			}
+		})
+	}
+	wg.Wait()
+	eventually(t, "all clients but one are gone", func() bool { return f.Clients() == 1 })
+	eventually(t, "their descriptors are closed", func() bool { return descriptors(t) <= before })
+	first.do("+PONG\r\n", "ping")
+	if f.Moved() == 0 {
+		t.Error("nothing moved")
+	}
+}
+
+// mode makes a connection something and back again.
+func mode(r *rand.Rand, c *client, name string) {
+	switch r.IntN(4) {
+	case 0:
+		c.do(confirmation("chan"+name, 1), "subscribe", "chan"+name)
+		c.do("*3\r\n"+bulk("unsubscribe")+bulk("chan"+name)+":0\r\n", "unsubscribe", "chan"+name)
+	case 1:
+		c.do("+OK\r\n", "watch", "modes"+name)
+		c.do("+OK\r\n", "unwatch")
+	case 2:
+		c.do("*-1\r\n", "blpop", "modes:none"+name, "0.001")
+	default:
+		c.do("+RESET\r\n", "reset")
+	}
+}
+
+// descriptors is how many files the process has open.
+func descriptors(t *testing.T) int {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
 }
