@@ -100,4 +100,3 @@ func (b *Builder) Coll() db.Coll {
 	}
 	return c
 }
-
