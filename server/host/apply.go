@@ -267,7 +267,7 @@ func (h *Host) follow() {
 	c.OnChange(h.applyStats, "slowlog-log-slower-than", "slowlog-max-len", "latency-monitor-threshold", "latency-tracking")
 	c.OnChange(h.applyLogLevel, "loglevel")
 	c.OnChange(h.applyTitle, "proc-title-template")
-	c.OnApply(func() error { return h.Keeper.SetAppendOnly(c.Bool("appendonly")) }, "appendonly")
+	c.OnApply(func() error { return h.Keeper.SetAppendOnly(c.Bool("appendonly"), c.Held()) }, "appendonly")
 	c.OnChange(h.Keeper.SetSync, "appendfsync", "aof-timestamp-enabled", "no-appendfsync-on-rewrite")
 	c.OnChange(h.Keeper.SetHistory, "aof-disable-auto-gc")
 	c.OnChange(h.Keeper.Review, "save", "stop-writes-on-bgsave-error")

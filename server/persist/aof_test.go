@@ -45,7 +45,7 @@ func TestEnableAndDisable(t *testing.T) {
 	d := newDisk(t)
 	w := open(t, d, "appendfsync always")
 	w.Do("set before 1").Want(okReply)
-	if err := w.k.SetAppendOnly(true); err != nil {
+	if err := w.k.SetAppendOnly(true, false); err != nil {
 		t.Fatal(err)
 	}
 	if f := w.k.Facts(false); !f.AOFOn || !f.AOF.Running && f.AOFPending {
@@ -60,7 +60,7 @@ func TestEnableAndDisable(t *testing.T) {
 	r := open(t, d.Crash(simdisk.Nothing, 2), always)
 	r.Do("mget before meanwhile after").Want("*3\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n")
 	r.stop()
-	if err := w.k.SetAppendOnly(false); err != nil {
+	if err := w.k.SetAppendOnly(false, false); err != nil {
 		t.Fatal(err)
 	}
 	w.Do("set off 1").Want(okReply)
@@ -68,7 +68,7 @@ func TestEnableAndDisable(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	// On again: what came while it was off counts.
-	if err := w.k.SetAppendOnly(true); err != nil {
+	if err := w.k.SetAppendOnly(true, false); err != nil {
 		t.Fatal(err)
 	}
 	w.idle()
@@ -86,7 +86,7 @@ func TestEnableFails(t *testing.T) {
 	d := newDisk(t)
 	w := open(t, d, "rdb-key-save-delay 60000000")
 	w.Do("set k 1").Want(okReply)
-	if err := w.k.SetAppendOnly(true); err != nil {
+	if err := w.k.SetAppendOnly(true, false); err != nil {
 		t.Fatal(err)
 	}
 	w.k.mu.Lock()
@@ -108,7 +108,7 @@ func TestEnableFails(t *testing.T) {
 	if f := w.k.Facts(false); f.AOFPending || f.AOF.Count != 2 {
 		t.Errorf("%+v\n%s", f, w.lines)
 	}
-	if err := w.k.SetAppendOnly(false); err != nil {
+	if err := w.k.SetAppendOnly(false, false); err != nil {
 		t.Fatal(err)
 	}
 	// A folder that cannot be made is told at once.
@@ -118,7 +118,7 @@ func TestEnableFails(t *testing.T) {
 		}
 		return nil
 	})
-	if err := w.k.SetAppendOnly(true); err != errEnable {
+	if err := w.k.SetAppendOnly(true, false); err != errEnable {
 		t.Errorf("%v", err)
 	}
 	if f := w.k.Facts(false); f.AOFOn || f.AOF.Scheduled {

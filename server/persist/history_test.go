@@ -38,3 +38,19 @@ func TestEmptyKeys(t *testing.T) {
 	w.wantLog("Done loading RDB, keys loaded: 1, keys expired: 0, empty keys skipped: 1.")
 	w.stop()
 }
+
+// TestEnableInExec switches the append-only file on where its rewrite cannot begin yet.
+func TestEnableInExec(t *testing.T) {
+	w := open(t, newDisk(t), "appendfsync always")
+	if err := w.k.SetAppendOnly(true, true); err != nil {
+		t.Fatal(err)
+	}
+	w.wantLog("AOF was enabled during a transaction. An AOF background was scheduled to start when possible.")
+	if f := w.k.Facts(false); !f.AOF.Scheduled || f.AOF.Running {
+		t.Errorf("%+v", f)
+	}
+	w.pass(1)
+	w.idle()
+	w.wantLog("Background AOF rewrite finished successfully")
+	w.stop()
+}

@@ -93,11 +93,11 @@ func TestOtherFolder(t *testing.T) {
 	}
 	w := open(t, d, always)
 	w.Do("set a 1").Want(okReply)
-	if err := w.k.SetAppendOnly(false); err != nil {
+	if err := w.k.SetAppendOnly(false, false); err != nil {
 		t.Fatal(err)
 	}
 	w.set("dir", otherDir)
-	if err := w.k.SetAppendOnly(true); err != nil {
+	if err := w.k.SetAppendOnly(true, false); err != nil {
 		t.Fatal(err)
 	}
 	w.idle()
@@ -121,7 +121,7 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 		started <- err
 	}()
 	b.wait(t)
-	if err := w.k.SetAppendOnly(false); err != nil {
+	if err := w.k.SetAppendOnly(false, false); err != nil {
 		t.Fatal(err)
 	}
 	close(b.free)
@@ -131,11 +131,11 @@ func TestSwitchedOffMeanwhile(t *testing.T) {
 	w.idle()
 	manifest := func(op simdisk.Op) bool { return op.Kind == simdisk.Rename && strings.Contains(op.Name, "manifest") }
 	b = w.stopAt(manifest)
-	if err := w.k.SetAppendOnly(true); err != nil {
+	if err := w.k.SetAppendOnly(true, false); err != nil {
 		t.Fatal(err)
 	}
 	b.wait(t)
-	if err := w.k.SetAppendOnly(false); err != nil {
+	if err := w.k.SetAppendOnly(false, false); err != nil {
 		t.Fatal(err)
 	}
 	close(b.free)

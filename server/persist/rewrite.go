@@ -76,8 +76,9 @@ func (k *Keeper) BGRewriteAOF(held bool) (string, error) {
 	return rewriteStarted, nil
 }
 
-// SetAppendOnly is CONFIG SET appendonly. The caller may have all shards locked.
-func (k *Keeper) SetAppendOnly(on bool) error {
+// SetAppendOnly is CONFIG SET appendonly. held says that the caller has all shards locked,
+// in EXEC: then the first rewrite is only scheduled.
+func (k *Keeper) SetAppendOnly(on, held bool) error {
 	k.switching.Lock()
 	defer k.switching.Unlock()
 	k.mu.Lock()
@@ -100,6 +101,12 @@ func (k *Keeper) SetAppendOnly(on bool) error {
 		} else {
 			k.o.Log.Warningf("AOF was enabled but there is already another background operation. An AOF background was scheduled to start when possible.")
 		}
+		return nil
+	}
+	if held {
+		k.aof.scheduled = true
+		k.mu.Unlock()
+		k.o.Log.Warningf("AOF was enabled during a transaction. An AOF background was scheduled to start when possible.")
 		return nil
 	}
 	run := k.beginRewriteLocked()
