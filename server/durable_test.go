@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"heddle/replication/oplog"
+	"heddle/server/command"
 	"heddle/server/dispatch"
 )
 
@@ -265,4 +266,35 @@ func (c *client) gated(id int, mu *sync.Mutex, durable map[string]int) {
 		}
 		mu.Unlock()
 	}
+}
+
+// observers are commands that look at the server, and some that look at keys.
+func observers() command.Family {
+	control := func(name string, acl command.Cat) *command.Spec {
+		return &command.Spec{Name: name, Arity: 1, Group: "server", ACL: acl, Control: func(c *command.Call, _ command.Session) error {
+			c.Reply.OK()
+			return nil
+		}}
+	}
+	return command.Family{Name: "observers", Specs: []*command.Spec{control("observe", command.CatDangerous), control("show", command.CatKeyspace), control("debug", 0)}}
+}
+
+// TestObserversDoNotWait: while the disk stands still, what shows no keys is answered.
+func TestObserversDoNotWait(t *testing.T) {
+	f := start(t)
+	d := newDisk(f)
+	defer d.close()
+	a, b, c := f.dial(), f.dial(), f.dial()
+	a.send(cmd("SET", "k", "1"))
+	a.silent()
+	b.do("+OK\r\n", "OBSERVE")
+	b.send(cmd("SHOW"))
+	b.silent()
+	c.send(cmd("DEBUG"))
+	c.silent()
+	d.syncing(func() {
+		a.want("+OK\r\n")
+		b.want("+OK\r\n")
+		c.want("+OK\r\n")
+	})
 }

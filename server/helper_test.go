@@ -112,7 +112,7 @@ func start(t testing.TB, change ...func(*server.Options)) *fixture {
 	f.addr = "127.0.0.1:" + strconv.Itoa(f.port)
 	var ks *db.Keyspace
 	var err error
-	f.engine, ks, err = newEngine(func(s string) { f.log.add(server.Warning, s) }, countFamily(&f.streams), slowFamily())
+	f.engine, ks, err = newEngine(func(s string) { f.log.add(server.Warning, s) }, countFamily(&f.streams), slowFamily(), observers())
 	if err != nil {
 		t.Fatal(err)
 	}

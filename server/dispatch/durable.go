@@ -8,6 +8,7 @@ import (
 
 	"heddle/db"
 	"heddle/replication/oplog"
+	"heddle/server/command"
 )
 
 // The reply gate. With `appendfsync always` nobody may see a reply to what is not on
@@ -21,7 +22,7 @@ import (
 //
 // Of each shard the end of its last append is kept, under its lock. Who ran a command is
 // owed that of all its shards, whether it wrote or read: what it saw is no younger.
-// Commands that hold no shards, messages and what MONITOR shows are owed all of the log
+// Commands that hold no shards but show keys, messages and what MONITOR shows are owed all of the log
 // as of when no command was half done.
 //
 // While the gate is open, with any other appendfsync, all this costs one branch.
@@ -116,6 +117,13 @@ func (c *Client) oweAll() {
 	if c.x.gated && c.e.oplog != nil {
 		c.owed = max(c.owed, c.e.oplog.End())
 	}
+}
+
+// showsKeys reports whether the reply of a Control command shows what keys are, and so
+// waits for the log. What steers and observes the server does not, INFO's numbers of
+// keys notwithstanding: while the disk is full, that is how to see it and to help.
+func showsKeys(s *command.Spec) bool {
+	return !aboutNoKeys(s) && (s.ACL&command.CatKeyspace != 0 || s.Flags&(command.Reads|command.Writes) != 0 || s.Group != "server" || s.Name == "debug")
 }
 
 // deliverAll delivers what was published.

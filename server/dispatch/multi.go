@@ -229,7 +229,7 @@ func (x *Executor) expand(c *Client) db.LockSet {
 // oweSome is owe for those commands of a queue that may look at all keys.
 func (c *Client) oweSome(queue []Pending) {
 	for i := range queue {
-		if s := queue[i].spec; s.Control != nil && !aboutNoKeys(s) {
+		if s := queue[i].spec; s.Control != nil && showsKeys(s) {
 			c.oweAll()
 			return
 		}

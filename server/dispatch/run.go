@@ -179,7 +179,7 @@ func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 	} else if logs && s.Flags&command.Writes != 0 {
 		x.commit(&x.call, c.db, false)
 	}
-	if x.gated && !aboutNoKeys(s) {
+	if x.gated && showsKeys(s) {
 		c.oweAll()
 	}
 	if all {
