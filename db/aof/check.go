@@ -131,8 +131,9 @@ func (c *checker) manifest(name string) bool {
 		return false
 	}
 	files := m.files()
+	end := s.lastFull(files)
 	for i, e := range files {
-		f := checked{path: dir + e.Name, name: e.Name, label: "INCR AOF", last: i == len(files)-1}
+		f := checked{path: dir + e.Name, name: e.Name, label: "INCR AOF", last: i >= end}
 		switch {
 		case e.Type == Base:
 			f.label, f.preamble, f.base = "BASE AOF", true, true

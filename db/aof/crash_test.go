@@ -28,6 +28,7 @@ type world struct {
 	limit  atomic.Int64 // of the gate
 	sure   atomic.Int64 // what Flush promised
 	fault  atomic.Bool
+	silent atomic.Bool // what the gate lets pass is no promise
 	offMu  sync.Mutex
 	ends   []int64    // offset behind group i
 	groups [][]string // commands of group i, with their database
@@ -56,8 +57,13 @@ func openStore(d disk.FS) (*Store, error) {
 func (w *world) options(f disk.File, at, size int64) AppenderOptions {
 	return AppenderOptions{
 		Source: w.src, At: at, File: f, Size: size, Policy: w.policy, Timestamps: w.stamps,
-		Publish: func(l int64) { w.limit.Store(l) }, Fault: func(err error) { w.fault.Store(err != nil) },
-		Now: time.Now, After: func(d time.Duration) <-chan time.Time { return time.After(d / 200) },
+		Publish: func(l int64) {
+			if !w.silent.Load() {
+				w.limit.Store(l)
+			}
+		},
+		Fault: func(err error) { w.fault.Store(err != nil) },
+		Now:   time.Now, After: func(d time.Duration) <-chan time.Time { return time.After(d / 200) },
 	}
 }
 
@@ -157,7 +163,7 @@ func (w *world) check(d *simdisk.Disk, least int, all [][]string, what string) {
 	groups := 0
 	for rest := got; len(rest) > 0; groups++ {
 		if groups >= len(all) || len(rest) < len(all[groups]) || !slices.Equal(rest[:len(all[groups])], all[groups]) {
-			w.t.Errorf("%s: group %d of %d is wrong: %v", what, groups, len(all), rest[:min(len(rest), 3)])
+			w.t.Errorf("%s: group %d of %d is wrong: %v; manifest %q", what, groups, len(all), rest[:min(len(rest), 3)], st.Manifest().Append(nil))
 			return
 		}
 		rest = rest[len(all[groups]):]
@@ -195,14 +201,17 @@ func (w *world) promised() (int, [][]string) {
 }
 
 // crashEverywhere checks every crash of the disk from now on: before each operation, what power loss and kill leave.
-func (w *world) crashEverywhere() {
+func (w *world) crashEverywhere() { w.crashEvery(3) }
+
+// crashEvery does it with so many random states of the disk each time.
+func (w *world) crashEvery(states int) {
 	var mu sync.Mutex // operations come from several goroutines
 	w.d.Before(func(op simdisk.Op) {
 		mu.Lock()
 		defer mu.Unlock()
 		least, _ := w.promised()
 		disks := []*simdisk.Disk{w.d.Crash(simdisk.Nothing, 0), w.d.Crash(simdisk.Everything, 0), w.d.Clone()}
-		for seed := range 3 {
+		for seed := range states {
 			disks = append(disks, w.d.Crash(simdisk.Random, uint64(op.N*10+seed)))
 		}
 		_, all := w.promised()

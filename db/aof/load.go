@@ -15,7 +15,7 @@ import (
 // LoadOptions say how files are loaded.
 type LoadOptions struct {
 	// Truncated accepts a last file that is cut off (aof-load-truncated), and cuts it behind the last whole command
-	// or group.
+	// or group. Files that are empty do not count as following one.
 	Truncated bool
 	// Until stops before the first annotation of a later Unix time in seconds; 0: load all. Nothing is cut then.
 	Until int64
@@ -71,9 +71,10 @@ func (s *Store) Load(o LoadOptions) (Loaded, error) {
 		o.Read = new(atomic.Int64)
 	}
 	files := s.Files()
+	end := s.lastFull(files)
 	for i, e := range files {
 		begin := o.Now()
-		size, err := s.loadFile(&l, e, o, i == len(files)-1)
+		size, err := s.loadFile(&l, e, o, i >= end)
 		if err != nil {
 			return l, err
 		}
@@ -92,6 +93,18 @@ func (s *Store) Load(o LoadOptions) (Loaded, error) {
 		s.log("DB loaded from %s file %s: %.3f seconds", kind, e.Name, o.Now().Sub(begin).Seconds())
 	}
 	return l, nil
+}
+
+// lastFull is the number of the last file that is not empty, which is the last one that was written to. If it is torn
+// nothing is missing between it and what follows. It need not be the last of all: where the disk took a manifest that
+// names a new file but an error was all that came back, and the next manifest failed as well, the old file goes on.
+func (s *Store) lastFull(files []Entry) int {
+	for i := len(files) - 1; i > 0; i-- {
+		if info, err := s.o.FS.Stat(s.Path(files[i])); err != nil || info.Size() > 0 {
+			return i
+		}
+	}
+	return 0
 }
 
 // loadFile loads a file and returns its size.

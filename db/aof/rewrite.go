@@ -55,16 +55,17 @@ func (s *Store) BeginRewrite(mode Mode, rdb bool) (*Rewrite, error) {
 	if err := s.makeFolder(); err != nil {
 		return nil, err
 	}
+	// The disk may name files that an aborted rewrite left, and this one would write over them.
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
 	rw := &Rewrite{s: s, mode: mode, rdb: rdb}
 	var err error
 	switch mode {
 	case On:
-		// The disk may name a file that an aborted rewrite left, and this would empty it.
-		if err = s.settle(); err == nil {
-			rw.entry = s.nextIncr(s.m)
-			s.log("Creating AOF incr file %s on background rewrite", rw.entry.Name)
-			rw.file, err = s.create(rw.entry.Name)
-		}
+		rw.entry = s.nextIncr(s.m)
+		s.log("Creating AOF incr file %s on background rewrite", rw.entry.Name)
+		rw.file, err = s.create(rw.entry.Name)
 	case Enabling:
 		s.log("Creating AOF incr file %s on background rewrite", s.tempIncr())
 		rw.file, err = s.create(s.tempIncr())

@@ -132,8 +132,12 @@ func (s *Scanner) Next(b *Batch) error {
 	if s.err != nil {
 		return s.err
 	}
-	if cap(b.buf) < s.o.Bytes || cap(b.buf) > 8*s.o.Bytes && len(s.rest) < s.o.Bytes {
-		b.buf = make([]byte, 0, s.o.Bytes)
+	want := s.o.Bytes
+	if left := s.left(); left >= 0 {
+		want = int(min(int64(want), left+1)) // one more, to see the end of the file
+	}
+	if cap(b.buf) < want || cap(b.buf) > 8*s.o.Bytes && len(s.rest) < s.o.Bytes {
+		b.buf = make([]byte, 0, want)
 	}
 	b.buf = append(b.buf[:0], s.rest...)
 	for {

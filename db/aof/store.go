@@ -17,7 +17,9 @@ import (
 //
 //   - A file is created and its folder synced before a manifest names it.
 //   - The manifest names a new incremental file only when the one before it is synced to its end (see Switch). Redis
-//     names it first; then power loss may leave a torn file in the middle, which it refuses to load.
+//     names it first; then power loss may leave a torn file in the middle, which it refuses to load. If writing the
+//     manifest fails the old file goes on, though the disk may name the new one, which stays empty then: Load takes
+//     the last file that is not empty for the last one.
 //   - A base is synced and has its name before a manifest names it, and files leave the disk only when no manifest
 //     that may be found names them: if it failed to replace the manifest, it may be the old one or the new, and
 //     nothing is deleted until a later write succeeded.
@@ -236,17 +238,34 @@ func (s *Store) persist(m *Manifest) error {
 
 // settle makes sure that the disk has the present manifest.
 func (s *Store) settle() error {
-	if s.unsure {
+	switch {
+	case !s.unsure:
+		return nil
+	case s.onDisk:
 		return s.persist(s.m)
 	}
+	// There was none, and an empty one is an error to whoever reads it.
+	err := s.o.FS.Remove(s.path(s.manifestName()))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		err = s.o.FS.SyncDir(s.Folder())
+	}
+	if err != nil {
+		s.warn("Can't remove the AOF manifest file %s: %s", s.manifestName(), disk.Errno(err))
+		return err
+	}
+	s.unsure = false
 	return nil
 }
 
-// create makes an empty file whose name survives.
+// create makes an empty file whose name survives, and whose emptiness does: there may be one of that name that could
+// not be removed, and its bytes must not come back.
 func (s *Store) create(name string) (disk.File, error) {
 	f, err := s.o.FS.OpenFile(s.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err == nil {
-		if err = s.o.FS.SyncDir(s.Folder()); err != nil {
+		if err = errors.Join(f.Sync(), s.o.FS.SyncDir(s.Folder())); err != nil {
 			err = errors.Join(err, f.Close())
 		}
 	}
