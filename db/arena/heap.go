@@ -132,7 +132,8 @@ type Heap struct {
 	reserved  uint64
 	system    uint32 // the slab of counters
 	opts      Options
-	filler    *filler // nil without huge pages
+	filler    *filler  // nil without huge pages
+	stocker   *stocker // likewise
 
 	near      atomic.Int64 // bytes in live small blocks, late by what arenas keep to themselves
 	largeUsed atomic.Int64
@@ -143,6 +144,7 @@ type Heap struct {
 		sync.Mutex
 		metaCommitted uint64
 		next          uint32 // first slab never given to a page heap
+		expects       int    // see Expect
 		small, large  pageHeap
 		arenas        [maxArenas + 1]*Arena
 	}
@@ -177,6 +179,8 @@ func NewHeap(opts Options) (*Heap, error) {
 	if opts.HugePages != 0 {
 		h.filler = newFiller()
 		go h.filler.run(h)
+		h.stocker = newStocker()
+		go h.stocker.run(h)
 	}
 	return h, nil
 }
@@ -203,6 +207,8 @@ func (h *Heap) Close() error {
 	if h.filler != nil {
 		h.filler.stop()
 		h.filler = nil
+		h.stocker.stop()
+		h.stocker = nil
 	}
 	m := h.mapping
 	h.mapping, h.base = nil, nil

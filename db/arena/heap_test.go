@@ -127,7 +127,9 @@ func TestArenasInParallel(t *testing.T) {
 			case <-done:
 				return
 			default:
+				h.Expect()
 				h.ReleasePages(20)
+				h.Relax()
 				if h.Used() < 0 || h.Mapped() < 0 || h.Committed() < 0 {
 					t.Error("a counter is negative")
 				}

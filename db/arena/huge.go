@@ -59,18 +59,15 @@ func (p *pageHeap) adviseHuge(r slabRange) {
 		return
 	}
 	if unix.Madvise(h.slabs(r.first, r.end), unix.MADV_HUGEPAGE) == nil {
-		p.huge = append(p.huge, r)
+		p.huge, p.newest = append(p.huge, r), r
 	}
 }
 
 // fillAhead wishes for what will be needed soon when slab i, the first of its chunk,
 // begins to be used. The caller holds mu.
 func (p *pageHeap) fillAhead(i uint32) {
-	if len(p.huge) == 0 || i%chunkSlabs != 0 {
-		return
-	}
-	r := p.huge[len(p.huge)-1]
-	if i < r.first || i >= r.end {
+	r := p.newest
+	if i%chunkSlabs != 0 || i < r.first || i >= r.end {
 		return
 	}
 	r = slabRange{i, min(i+fillAheadSlabs, r.end)}
@@ -88,6 +85,9 @@ func (p *pageHeap) plain(i uint32) {
 		if i >= r.first && i < r.end {
 			_ = unix.Madvise(p.h.slabs(r.first, r.end), unix.MADV_NOHUGEPAGE)
 			p.huge = slices.Delete(p.huge, j, j+1)
+			if p.newest == r {
+				p.newest = slabRange{}
+			}
 			return
 		}
 	}

@@ -10,13 +10,14 @@ import (
 // fits, and then grows. Spans are listed by size and joined with their neighbours as
 // they come back.
 type pageHeap struct {
-	h     *Heap
-	id    uint16
-	warm  [maxWarm + 1][]uint32 // runs by how many slabs they are
-	low   int                   // the fewest single slabs in warm since release looked
-	bytes int64                 // that warm runs of large blocks hold
-	spans [spanBins]uint32      // lists of spans by size, linked through prev and next
-	huge  []slabRange           // for which huge pages were asked
+	h      *Heap
+	id     uint16
+	warm   [maxWarm + 1][]uint32 // runs by how many slabs they are
+	low    int                   // the fewest single slabs in warm since release looked
+	bytes  int64                 // that warm runs of large blocks hold
+	spans  [spanBins]uint32      // lists of spans by size, linked through prev and next
+	huge   []slabRange           // for which huge pages were asked
+	newest slabRange             // of them, that grow added last
 }
 
 const (
@@ -42,6 +43,7 @@ func (p *pageHeap) take(n uint32) (first, pages uint32) {
 	if n <= maxWarm && len(p.warm[n]) > 0 {
 		return p.takeWarm(n)
 	}
+	p.restock()
 	first = p.find(n)
 	if first == 0 {
 		if !p.grow(n) {
@@ -64,6 +66,7 @@ func (p *pageHeap) takeWarm(n uint32) (first, pages uint32) {
 	p.warm[n] = list[:len(list)-1]
 	if n == 1 {
 		p.low = min(p.low, len(p.warm[1]))
+		p.restock()
 	}
 	pages = p.h.slab(first).pages
 	p.countWarm(-int64(pages))

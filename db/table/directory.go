@@ -115,12 +115,20 @@ func (t *Table) begin() bool {
 
 // newSegment returns an empty segment of 2^k buckets.
 func (t *Table) newSegment(k, depth uint64) (entry, bool) {
+	e, ok := t.rawSegment(k, depth)
+	if ok {
+		clear(t.heap.Words(e.ref(), bucketWords<<k))
+	}
+	return e, ok
+}
+
+// rawSegment is newSegment without its being empty: its words are whatever they are.
+func (t *Table) rawSegment(k, depth uint64) (entry, bool) {
 	size := bucketSize << k
 	ref := t.arena.Alloc(size)
 	if ref == 0 {
 		return 0, false
 	}
-	clear(t.heap.Words(ref, size/8))
 	t.segments++
 	t.depths[depth]++
 	t.bytes += size

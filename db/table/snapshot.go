@@ -63,6 +63,14 @@ func (e *Epochs) End(epoch uint64) {
 	}
 }
 
+// Next appends the segments that Free would free.
+func (e *Epochs) Next(refs []arena.Ref, limit int) []arena.Ref {
+	for n := 0; n < min(len(e.retired), limit) && e.retired[n].epoch < e.oldest; n++ {
+		refs = append(refs, e.retired[n].ref)
+	}
+	return refs
+}
+
 // Free frees up to limit segments that no open snapshot sees, and reports whether there
 // are more.
 func (e *Epochs) Free(limit int) bool {
@@ -108,27 +116,26 @@ func (t *Table) writable(hash uint64) (entry, bool) {
 	if e.owned() {
 		return e, true
 	}
-	n, ok := t.copySegment(e)
+	n, ok := t.copySegment(e, ^uint64(freshBit))
 	if !ok {
 		return e, false
-	}
-	for at := range n.mask() + 1 {
-		b := t.bucket(n, at)
-		for i := range bucketSlots {
-			b[1+i] &^= freshBit
-		}
 	}
 	t.dropSegment(e)
 	d.set(hash, n)
 	return n, true
 }
 
-// copySegment returns a copy of a segment.
-func (t *Table) copySegment(e entry) (entry, bool) {
-	n, ok := t.newSegment(e.k(), e.depth())
+// copySegment returns a copy of a segment, with those bits of its slots that are in keep.
+func (t *Table) copySegment(e entry, keep uint64) (entry, bool) {
+	n, ok := t.rawSegment(e.k(), e.depth())
 	if ok {
-		words := bucketWords << e.k()
-		copy(t.heap.Words(n.ref(), words), t.heap.Words(e.ref(), words))
+		for at := range n.mask() + 1 {
+			from, to := t.bucket(e, at), t.bucket(n, at)
+			to[0] = from[0]
+			for i := 1; i < bucketWords; i++ {
+				to[i] = from[i] & keep
+			}
+		}
 	}
 	return n, ok
 }

@@ -223,7 +223,7 @@ func (t *Table) moveSegment(hash uint64) {
 	}
 	d := t.dir.Load()
 	e := d.at(hash)
-	if n, ok := t.copySegment(e); ok {
+	if n, ok := t.copySegment(e, ^uint64(0)); ok {
 		d.set(hash, n)
 		t.dropSegment(e)
 	}

@@ -1,0 +1,74 @@
+package arena
+
+import (
+	"testing"
+	"time"
+)
+
+// TestStock: while much memory is expected, slabs are made ready as they are taken, from
+// fresh space and from spans that came back; afterwards all of them go back.
+func TestStock(t *testing.T) {
+	for _, o := range []Options{{HugePages: 1}, {HugePages: 1 << 40}} {
+		h := newHeap(t, o)
+		a := h.NewArena()
+		fill := func(n int) []Ref {
+			refs := make([]Ref, n)
+			for i := range refs {
+				refs[i] = a.Alloc(MaxSmall)
+				*h.Word(refs[i]) = uint64(i)
+			}
+			return refs
+		}
+		ready := func() int {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return len(h.mu.small.warm[1])
+		}
+		wait := func(want int) {
+			t.Helper()
+			for end := time.Now().Add(10 * time.Second); ready() < want; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%d slabs are ready, want %d", ready(), want)
+				}
+			}
+		}
+		refs := fill(8 << 10) // 128 MB
+		fresh := append([]Ref{}, refs...)
+		if ready() != 0 {
+			t.Errorf("%d slabs are ready, though nothing is expected", ready())
+		}
+		for range 2 {
+			h.Expect()
+			for range 3 {
+				more := fill(100)
+				wait(stockMax / 2)
+				fresh = append(fresh, more...)
+			}
+			if err := h.Check(); err != nil {
+				t.Fatal(err)
+			}
+			h.Relax()
+			for i, r := range fresh {
+				if i >= len(refs) && *h.Word(r) != uint64((i-len(refs))%100) {
+					t.Fatalf("block %d was given to two", i)
+				}
+			}
+			for _, r := range fresh[len(refs):] {
+				a.Free(r)
+			}
+			fresh = fresh[:len(refs)]
+			h.ReleasePages(0) // what is in use from now on stays
+			for h.ReleasePages(100) > 0 {
+			}
+			if ready() != 0 {
+				t.Errorf("%d slabs are ready after the end", ready())
+			}
+		}
+		for _, r := range refs {
+			a.Free(r)
+		}
+		if err := h.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
