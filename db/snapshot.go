@@ -20,6 +20,7 @@ type frozen struct {
 	expires []int64      // by database: keys with a deadline
 	handles []handle
 	timed   bool // there may be an object whose members have deadlines
+	over    bool // it is read no more
 }
 
 // Item is a key of a snapshot. What it points to is valid until Close.
@@ -69,6 +70,7 @@ func (ks *Keyspace) newSnapshot() *Snapshot {
 // begin freezes every table; all shards are locked.
 func (sn *Snapshot) begin() {
 	ks := sn.ks
+	ks.heap.Expect()
 	for i := range ks.shards {
 		s, f := &ks.shards[i], &sn.shards[i]
 		sn.epoch = s.epochs.Begin()
@@ -216,6 +218,16 @@ const (
 	freeSegments = 16
 )
 
+// Release says that nobody will read a shard any more, and frees what was kept in it for
+// the snapshot alone. So a reader that goes from shard to shard, through with each, needs
+// the less memory the further it is. It is called once for a shard, with none held.
+func (r *Reader) Release(shard int) {
+	r.sn.ended(shard, false)
+	for r.sn.free(shard, false) {
+		r.breatheFor(freeBatch)
+	}
+}
+
 // Close ends the snapshot and frees what was kept for it alone.
 func (sn *Snapshot) Close() { sn.close(false) }
 
@@ -224,13 +236,14 @@ func (sn *Snapshot) Close() { sn.close(false) }
 func (sn *Snapshot) close(held bool) {
 	r := sn.Reader()
 	defer r.End()
+	left := make([]int, 0, len(sn.shards))
 	for i := range sn.shards {
-		sn.ended(i, held)
+		if !sn.shards[i].over {
+			sn.ended(i, held)
+			left = append(left, i)
+		}
 	}
-	left := make([]int, len(sn.shards))
-	for i := range left {
-		left[i] = i
-	}
+	sn.ks.heap.Relax()
 	for len(left) > 0 {
 		more := left[:0]
 		for _, i := range left {
@@ -248,6 +261,7 @@ func (sn *Snapshot) close(held bool) {
 
 // ended notes in a shard that the snapshot is over.
 func (sn *Snapshot) ended(i int, held bool) {
+	sn.shards[i].over = true
 	if held {
 		sn.ks.shards[i].closeSnapshot(sn.epoch)
 		return
@@ -262,6 +276,7 @@ func (sn *Snapshot) free(i int, held bool) bool {
 	var bigs []*Big
 	s := &sn.ks.shards[i]
 	if !held {
+		sn.touchRetired(i)
 		sn.ks.lockShard(i)
 	}
 	more := s.epochs.Free(freeSegments)
@@ -274,6 +289,27 @@ func (sn *Snapshot) free(i int, held bool) bool {
 	}
 	return more
 }
+
+// touchRetired reads what is to be freed next without the lock: that was unused for as
+// long as the snapshot was open, and to wait for it from memory, or for a page of a virtual
+// machine, held the shard for up to a millisecond.
+func (sn *Snapshot) touchRetired(i int) {
+	var list [freeBatch + freeSegments]arena.Ref
+	s := sn.ks.lockShard(i)
+	refs := s.epochs.Next(list[:0], freeSegments)
+	refs = s.retired.next(refs, freeBatch)
+	sn.ks.unlockShard(i)
+	sum := uint64(0)
+	for _, ref := range refs {
+		sum += sn.ks.heap.Touch(ref)
+	}
+	touchedAll(sum)
+}
+
+// touchedAll takes what Touch returned, so that the loads are not dropped.
+//
+//go:noinline
+func touchedAll(uint64) {}
 
 func (s *shard) closeSnapshot(epoch uint64) {
 	s.epochs.End(epoch)
@@ -315,6 +351,15 @@ func (l *retireList) add(epoch uint64, ref arena.Ref) {
 	}
 	g := &l.groups[n-1]
 	g.refs = append(g.refs, ref)
+}
+
+// next appends up to limit of the records that take would return.
+func (l *retireList) next(refs []arena.Ref, limit int) []arena.Ref {
+	if len(l.groups) == 0 || len(l.open) > 0 && l.open[0] <= l.groups[0].epoch {
+		return refs
+	}
+	g := l.groups[0].refs
+	return append(refs, g[max(len(g)-limit, 0):]...)
 }
 
 // take removes a record from a group that no open snapshot may read.

@@ -26,14 +26,14 @@ func BenchmarkSave(b *testing.B) {
 					put(w, tx, fmt.Appendf(nil, "key:%011d", i))
 				}
 			})
-			sn := w.ks.Snapshot(nil)
-			defer sn.Close()
 			b.ReportAllocs()
 			for b.Loop() {
+				sn := w.ks.Snapshot(nil)
 				st, err := rdb.Save(nowhere{io.Discard}, sn, rdb.SaveOptions{Compress: true, Checksum: true, Now: now})
 				if err != nil || st.Keys != int64(keys) {
 					b.Fatal(st, err)
 				}
+				sn.Close()
 				b.SetBytes(st.Bytes)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(keys), "ns/key")

@@ -100,8 +100,8 @@ type ReplicationAux struct {
 	Offset int64
 }
 
-// Save writes a whole file from a snapshot, to w, which is at its beginning. It neither
-// syncs nor closes it. An error is one of w, or that of Stop; what was written is then of no
+// Save writes a whole file from a snapshot, to w, which is at its beginning, and releases
+// the snapshot's shards as it goes: nobody else may read them. It neither syncs nor closes it. An error is one of w, or that of Stop; what was written is then of no
 // use.
 func Save(w Output, sn *db.Snapshot, o SaveOptions) (Stats, error) {
 	version, err := saveVersion(sn, &o)
@@ -143,6 +143,7 @@ type saver struct {
 	version  int
 	settings db.Settings
 	out      *writer
+	last     int // of the databases that have keys
 	keys     atomic.Int64
 }
 
@@ -161,6 +162,11 @@ func (s *saver) run() {
 	}
 	s.out.put(e.buf)
 	for n := range s.sn.Databases() {
+		if s.sn.Len(n) > 0 {
+			s.last = n
+		}
+	}
+	for n := range s.last + 1 {
 		if s.out.failed() == nil && s.sn.Len(n) > 0 {
 			s.database(n)
 		}
@@ -178,7 +184,7 @@ func (s *saver) database(n int) {
 
 	threads := s.o.Threads
 	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+		threads = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	}
 	var next atomic.Int64 // shard
 	var all sync.WaitGroup
@@ -232,6 +238,9 @@ func (s *saver) encode(database int, next *atomic.Int64) {
 		})
 		if !ok {
 			break
+		}
+		if database == s.last {
+			r.Release(shard)
 		}
 	}
 	to.last(e.buf)
