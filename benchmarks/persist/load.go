@@ -179,6 +179,7 @@ type pacer struct {
 // paced is what came of it.
 type paced struct {
 	latency histogram.Histogram
+	late    histogram.Histogram // how late the generator itself was
 	writes  int
 	took    time.Duration
 }
@@ -274,6 +275,7 @@ func (p *pacer) send(conns []*pacedConn, r *paced, begin time.Time, done chan er
 		}
 		c := conns[turn%len(conns)]
 		r.writes += n
+		r.late.Add(time.Since(due), n)
 		c.sent <- batch{due, n}
 		if _, err := c.Write(out); err != nil {
 			return errors.Join(err, <-done)

@@ -165,6 +165,8 @@ func (s *server) underLoad(o options, got map[string]float64) error {
 	got["p99.9, save / without"] = got["p99.9 in save, ms"] / got["p99.9 without, ms"]
 	got["longest without, ms"] = ms(calm.latency.Quantile(1))
 	got["longest in save, ms"] = ms(saving.latency.Quantile(1))
+	got["longest not sent, ms"] = ms(saving.late.Quantile(1))
+	got["p99.9 not sent, ms"] = ms(saving.late.Quantile(0.999))
 	got["latest fork, ms"] = s.number("stats", "latest_fork_usec") / 1000
 	return nil
 }
