@@ -10,6 +10,8 @@ type handle struct {
 
 	due  Millis // of an object: when a member may be due, 0 for never; see schedule
 	turn int64  // the tick at which the entry for that comes up; 0 when there is none
+
+	untidy bool // of an object: its key is among those that Tidy looks at
 }
 
 // handles are the values of a shard that live outside its records: a record
@@ -57,6 +59,7 @@ func (h *handles) dup(i uint32) uint32 {
 	n := h.add(handle{obj: v.obj.Clone()})
 	h.list[i].size = 0
 	h.total.Add(-v.size)
+	h.list[n].untidy = v.untidy
 	h.setTimer(&h.list[n], v.due, v.turn)
 	return n
 }

@@ -63,6 +63,7 @@ type Keyspace struct {
 	overhead  atomic.Int64
 	objects   atomic.Int64 // bytes of large collections
 	kept      atomic.Int64 // bytes that only snapshots need
+	untidy    atomic.Int64 // keys that Tidy looks at
 	rands     atomic.Uint64
 	longWaits atomic.Int64
 	pool      evictionPool
@@ -182,6 +183,7 @@ type database struct {
 	old       *wheel   // the index before, while a new one is built
 	cursor    uint64   // how far that is
 	overdue   []uint64 // entries of the index whose collections have more members due
+	untidy    []uint64 // hashes of keys that Tidy looks at
 	merged    uint64   // how far Shrink is
 	searched  uint64   // how far sampleTimed is
 	id        int

@@ -98,5 +98,7 @@ func (s *shard) freeIndexes(d *database) {
 		d.old.drop()
 		d.old = nil
 	}
+	s.ks.untidy.Add(-int64(len(d.untidy)))
+	d.untidy = nil
 	d.table.Drop()
 }

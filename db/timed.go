@@ -42,10 +42,12 @@ const memberTimer = 1
 func keyEntry(hash uint64) uint64    { return hash &^ memberTimer }
 func memberEntry(hash uint64) uint64 { return hash | memberTimer }
 
-// schedule sees to it that the collection at t.cur is looked at when its next member is due.
+// schedule sees to it that the collection at t.cur is looked at when its next member is due,
+// and by Tidy if it left work behind.
 func (t *Tx) schedule() {
 	c := &t.cur
 	h := &c.s.handles.list[c.rec.handle()]
+	t.noteUntidy(h)
 	o, ok := h.obj.(Timed)
 	if !ok {
 		return
@@ -110,8 +112,10 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 	})
 	c.s.counts.members += int64(n)
 	empty := t.settleSize()
-	class, event := memberEvent(typ)
-	t.Event(class, event, key)
+	if n > 0 { // what was due may have been gone already
+		class, event := memberEvent(typ)
+		t.Event(class, event, key)
+	}
 	if empty {
 		c.ok = false
 		c.s.lose(t.db, c.d, c.slot, ClassGeneric, "del", nil)
@@ -120,7 +124,7 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 	if next := o.NextDeadline(); next > t.due || next == 0 {
 		t.reschedule()
 	}
-	if c.s.watched.used {
+	if n > 0 && c.s.watched.used {
 		c.s.watched.changed(c.s, t, t.db, key)
 	}
 	return n, false

@@ -99,6 +99,7 @@ func (t *Tx) moveHandle(from, to []byte) error {
 	i, handles := c.rec.handle(), &c.s.handles
 	v := value{typ: c.rec.typ(), kind: c.rec.kind(), handle: i, anew: true}
 	handles.setTimer(&handles.list[i], 0, 0) // its entry is for the old key
+	handles.list[i].untidy = false           // likewise
 	err := t.put(to, &v, c.rec.expire())
 	if v.kind == kindObject && (err == nil || t.find(from)) {
 		t.schedule()

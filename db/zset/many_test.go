@@ -29,7 +29,7 @@ func TestDropMost(t *testing.T) {
 		r.do(false, func(z *ZSet) { cursor = z.Scan(0, n/2, note) })
 		r.do(true, func(z *ZSet) {
 			old := z.Keep()
-			r.must(z.DropRange(keep[0], keep[1], nil))
+			r.must(z.DropRange(keep[0], keep[1]))
 			if z.Len() != n-(keep[1]-keep[0]) || old.Len() != n {
 				t.Fatal(z.Len(), old.Len())
 			}

@@ -15,10 +15,11 @@ type Object struct {
 	tree      *tree.Tree
 	deadlines *members.Deadlines // nil: no member has one
 	asList    bool               // goes by the name of listpack, see Encoding
+	gone      gone               // members that are gone, but still in the table
 }
 
 // objectSize is what an Object takes beside its parts.
-const objectSize = 32
+const objectSize = 112
 
 // NewObject returns an empty Object.
 func NewObject() *Object {
@@ -30,7 +31,7 @@ func (o *Object) Len() int { return o.tree.Len() }
 
 // MemSize returns the bytes of memory that it takes.
 func (o *Object) MemSize() int64 {
-	return objectSize + o.table.MemSize() + o.tree.MemSize() + o.deadlines.MemSize()
+	return objectSize + o.table.MemSize() + o.tree.MemSize() + o.deadlines.MemSize() + o.gone.rest.MemSize()
 }
 
 // Encoding is "skiplist", as Redis calls what is large, or "listpack" where Redis' limits
@@ -46,12 +47,15 @@ func (o *Object) Encoding() string {
 func (o *Object) Clone() db.Object { return o.clone() }
 
 func (o *Object) clone() *Object {
-	return &Object{o.table.Clone(), o.tree.Clone(), o.deadlines.Clone(), o.asList}
+	return &Object{o.table.Clone(), o.tree.Clone(), o.deadlines.Clone(), o.asList, o.gone}
 }
 
 // Score returns the score of a member.
 func (o *Object) Score(member []byte) (float64, bool) {
 	w, found := o.table.Word(member)
+	if found && o.ghost(member, w) {
+		return 0, false
+	}
 	return math.Float64frombits(w), found
 }
 
@@ -59,12 +63,19 @@ func (o *Object) Score(member []byte) (float64, bool) {
 // o's own memory.
 func (o *Object) Set(member []byte, score float64) {
 	old, found := o.table.SetWord(member, math.Float64bits(score))
+	if found && o.ghost(member, old) {
+		o.forget(member)
+		found = false
+	}
 	switch {
 	case !found:
 		if len(member) > tree.MaxInline {
 			member = o.table.Kept(member)
 		}
 		o.tree.Insert(score, member)
+		if o.gone.spans != nil {
+			o.Tidy(tidyShare)
+		}
 	case old != math.Float64bits(score):
 		o.tree.Move(math.Float64frombits(old), member, score)
 	}
@@ -76,21 +87,26 @@ func (o *Object) Delete(member []byte) bool {
 	if !found {
 		return false
 	}
-	o.tree.Delete(math.Float64frombits(w), member)
 	o.forget(member)
-	return true
+	return o.tree.Delete(math.Float64frombits(w), member) // but for ghosts
 }
 
-// DeleteRange removes the members of rank from to before to and calls fn with each.
-func (o *Object) DeleteRange(from, to int, fn func(member []byte, score float64)) {
-	o.tree.DeleteRange(from, to, func(score float64, member []byte) {
-		fn(member, score)
-		o.table.Delete(member)
-		o.forget(member)
-	})
+// DeleteRange removes the members of rank from to before to.
+func (o *Object) DeleteRange(from, to int) {
+	switch n := to - from; {
+	case n < cutFrom:
+		o.tree.DeleteRange(from, to, func(_ float64, member []byte) {
+			o.table.Delete(member)
+			o.forget(member)
+		})
+	case o.Len()-n < cutFrom:
+		o.retain(from, to)
+	default:
+		o.cut(from, to)
+	}
 }
 
-// retain makes o anew of the members before rank from, and from rank to on. In the table
+// retain makes o anew of the few members before rank from, and from rank to on. In the table
 // they keep their order, for those who scan.
 func (o *Object) retain(from, to int) {
 	kept := &Object{table: o.table.Empty(), tree: tree.New(), asList: o.asList}
@@ -122,17 +138,20 @@ func (o *Object) forget(member []byte) {
 func (o *Object) NextDeadline() db.Millis { return o.deadlines.Next() }
 
 // ExpireDue removes up to limit members whose time has come, calls fn, unless it is nil,
-// with each, and returns how many there were.
-func (o *Object) ExpireDue(now db.Millis, limit int, fn func(member []byte)) int {
-	n := o.deadlines.Due(now, limit, func(member []byte) {
-		if w, found := o.table.TakeWord(member); found {
-			o.tree.Delete(math.Float64frombits(w), member)
+// with each, and returns how many there were. Ghosts are among those that limit counts, but
+// not told of.
+func (o *Object) ExpireDue(now db.Millis, limit int, fn func(member []byte)) (n int) {
+	o.deadlines.Due(now, limit, func(member []byte) {
+		w, found := o.table.TakeWord(member)
+		if !found || !o.tree.Delete(math.Float64frombits(w), member) {
+			return
 		}
+		n++
 		if fn != nil {
 			fn(member)
 		}
 	})
-	if n > 0 && o.deadlines.Len() == 0 {
+	if o.deadlines != nil && o.deadlines.Len() == 0 {
 		o.deadlines = nil
 	}
 	return n

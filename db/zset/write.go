@@ -200,35 +200,15 @@ func (z *ZSet) cut(from, to, n int) error {
 	return nil
 }
 
-// retainFrom is how many members must go at once, being most of them, that the others
-// move to a new Object: to take millions out of the table one by one takes seconds.
-const retainFrom = 1000
-
-// DropRange removes the members of rank from to before to. fn, unless it is nil,
-// gets each before it goes, lowest first, and keeps nothing of it.
-// ErrOutOfMemory changes nothing.
-func (z *ZSet) DropRange(from, to int, fn func(member []byte, score float64)) error {
+// DropRange removes the members of rank from to before to. ErrOutOfMemory changes nothing.
+func (z *ZSet) DropRange(from, to int) error {
 	from, to = max(from, 0), min(to, z.Len())
 	if from >= to {
 		return nil
 	}
-	if n := to - from; z.o != nil && fn == nil && n >= retainFrom && z.Len()-n <= n/4 {
-		z.o.retain(from, to)
-		return nil
-	}
 	if z.o != nil {
-		z.o.DeleteRange(from, to, func(member []byte, score float64) {
-			if fn != nil {
-				fn(member, score)
-			}
-		})
+		z.o.DeleteRange(from, to)
 		return nil
-	}
-	if fn != nil {
-		z.Each(from, to, false, func(member []byte, score float64) bool {
-			fn(member, score)
-			return true
-		})
 	}
 	at := offsetOf(z.p, from)
 	return z.cut(at, listpack.Skip(z.p, at, 2*(to-from)), to-from)
@@ -275,7 +255,14 @@ func (z *ZSet) Deadline(member []byte) (db.Millis, bool) {
 	if z.o == nil {
 		return 0, false
 	}
-	return z.o.deadlines.Get(member)
+	at, found := z.o.deadlines.Get(member)
+	if found && z.o.gone.spans != nil {
+		_, found = z.o.Score(member)
+	}
+	if !found {
+		return 0, false
+	}
+	return at, true
 }
 
 // SetDeadline says when a member, which must be there, expires. ErrOutOfMemory changes
@@ -295,10 +282,9 @@ func (z *ZSet) SetDeadline(member []byte, at db.Millis) error {
 
 // ClearDeadline makes a member stay, and reports whether it had a deadline.
 func (z *ZSet) ClearDeadline(member []byte) bool {
-	if z.o == nil || z.o.deadlines == nil {
-		return false
+	_, had := z.Deadline(member)
+	if had {
+		z.o.forget(member)
 	}
-	_, had := z.o.deadlines.Get(member)
-	z.o.forget(member)
 	return had
 }

@@ -25,6 +25,7 @@ import (
 
 	"heddle/db"
 	"heddle/db/listpack"
+	"heddle/db/members"
 	"heddle/db/zset/tree"
 )
 
@@ -158,7 +159,11 @@ func (z *ZSet) Each(from, to int, rev bool, fn func(member []byte, score float64
 // listpack is visited at once.
 func (z *ZSet) Scan(cursor uint64, count int, fn func(member []byte, score float64)) uint64 {
 	if !z.IsListpack() && z.o != nil {
-		return z.o.table.Scan(cursor, count, func(member, word []byte) { fn(member, wordScore(word)) })
+		return z.o.table.Scan(cursor, count, func(member, word []byte) {
+			if !z.o.ghost(member, members.Uint64(word)) {
+				fn(member, wordScore(word))
+			}
+		})
 	}
 	z.Each(0, z.Len(), false, func(member []byte, score float64) bool {
 		fn(member, score)
@@ -218,8 +223,8 @@ func (o *Object) Check() error {
 	if err := o.tree.Check(); err != nil {
 		return err
 	}
-	if o.table.Len() != o.tree.Len() {
-		return fmt.Errorf("zset: %d members, but %d in order", o.table.Len(), o.tree.Len())
+	if n := o.stored(); o.table.Len() != n {
+		return fmt.Errorf("zset: %d members, but %d in order, with what is gone", o.table.Len(), n)
 	}
 	var it Iter
 	z := Computed(o)

@@ -13,6 +13,8 @@ import (
 const (
 	expireBudget  = 4096
 	evictBudget   = 256
+	tidyBudget    = 512
+	tidyRest      = time.Millisecond
 	compactBudget = 2048
 	compactPages  = 256 // slabs given back to the system at once
 )
@@ -23,6 +25,7 @@ const (
 const (
 	expireShare  = 50
 	evictShare   = 25
+	tidyShare    = 75 // of which it rests for the most
 	compactShare = 10
 )
 
@@ -39,6 +42,7 @@ func (h *Host) addTasks() {
 	add("clients", 0, h.housekeep)
 	add("expire", 0, h.expireKeys)
 	add("evict", 0, h.evictKeys)
+	add("tidy", 0, h.tidy)
 	add("compact", 100*time.Millisecond, h.compact)
 	add("persist", 100*time.Millisecond, h.Keeper.Tick)
 	add("balance", server.BalanceEvery, h.balancer())
@@ -99,6 +103,18 @@ func (h *Host) evictKeys(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.over.note(over, now)
+}
+
+// tidy has large collections do what they left behind. That is in one shard, as a rule: it
+// rests between its turns, so that those who want the same have it.
+func (h *Host) tidy(now time.Time) {
+	within(h.period(), tidyShare, func() bool {
+		if !h.Keyspace.Tidy(millis(now), tidyBudget) {
+			return false
+		}
+		time.Sleep(tidyRest)
+		return true
+	})
 }
 
 // housekeep wakes the workers to look after their clients, if there are any: an

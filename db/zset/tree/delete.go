@@ -174,14 +174,19 @@ func (t *Tree) joinNodes(p *path) {
 			break
 		}
 	}
-	for t.root.level > 0 && len(t.root.kids) == 1 {
-		t.size -= t.root.size()
-		t.root = t.root.kids[0].node
-	}
+	t.lowerRoot()
 	if t.root.level > 0 && len(t.root.kids) == 0 {
 		t.size -= t.root.size()
 		t.root = &node{owner: t.owner.Load()}
 		t.size += t.root.size()
+	}
+}
+
+// lowerRoot takes roots away that have only one child.
+func (t *Tree) lowerRoot() {
+	for t.root.level > 0 && len(t.root.kids) == 1 {
+		t.size -= t.root.size()
+		t.root = t.root.kids[0].node
 	}
 }
 

@@ -173,6 +173,10 @@ func (w *world) deleteRange() {
 	from := w.g.rng.IntN(len(w.m)+1) - 1
 	to := from + w.g.rng.IntN(1+min(len(w.m), 1<<w.g.rng.IntN(14)))
 	var got model
+	if w.g.rng.IntN(2) == 0 {
+		w.cut(from, to)
+		return
+	}
 	w.tr.DeleteRange(from, to, func(s float64, m []byte) { got = append(got, entry{s, string(m)}) })
 	from, to = max(from, 0), max(0, min(to, len(w.m)))
 	if from > to {
@@ -182,6 +186,52 @@ func (w *world) deleteRange() {
 		w.t.Fatalf("removed %d..%d: %d entries, or others", from, to, len(got))
 	}
 	w.m = slices.Delete(slices.Clone(w.m), from, to)
+}
+
+// cut is deleteRange by Cut, sometimes in two parts that are joined when some of the first
+// has been taken.
+func (w *world) cut(from, to int) {
+	from, to = max(from, 0), max(0, min(to, len(w.m)))
+	if from > to {
+		return
+	}
+	var want model
+	rest := w.tr.Cut(from, to)
+	want = append(want, w.m[from:to]...)
+	w.m = slices.Delete(slices.Clone(w.m), from, to)
+	same(w.t, w.tr, w.m)
+	if n := len(w.m); n > 0 && w.g.rng.IntN(2) == 0 {
+		want = want[:len(want)-takeSome(w.t, &rest, want, w.g.rng.IntN(1+len(want)))]
+		from = w.g.rng.IntN(n)
+		to = from + w.g.rng.IntN(1+n-from)
+		more := w.tr.Cut(from, to)
+		rest = rest.Join(more)
+		want = append(want, w.m[from:to]...)
+		w.m = slices.Delete(slices.Clone(w.m), from, to)
+		same(w.t, w.tr, w.m)
+	}
+	if rest.Len() != len(want) {
+		w.t.Fatalf("%d entries were cut out, want %d", rest.Len(), len(want))
+	}
+	c := rest
+	for _, r := range []*Rest{&rest, &c} {
+		takeSome(w.t, r, want, len(want))
+		if _, _, ok := r.Pop(); ok || r.MemSize() != 0 || r.Len() != 0 {
+			w.t.Fatalf("%d entries, %d bytes are left of nothing", r.Len(), r.MemSize())
+		}
+	}
+}
+
+// takeSome takes n entries, which must be the last of want.
+func takeSome(t *testing.T, r *Rest, want model, n int) int {
+	t.Helper()
+	for i := len(want) - 1; i >= len(want)-n; i-- {
+		s, m, ok := r.Pop()
+		if e := want[i]; !ok || s != e.score || string(m) != e.member {
+			t.Fatalf("Pop gives (%v, %.30q) %v, want (%v, %.30q)", s, m, ok, e.score, e.member)
+		}
+	}
+	return n
 }
 
 // TestAgainstSlice grows and shrinks trees in several styles, with clones that
@@ -232,7 +282,11 @@ func TestAgainstSlice(t *testing.T) {
 			for _, c := range clones {
 				same(t, c.tr, c.m)
 			}
-			w.tr.DeleteRange(0, len(w.m), nil)
+			if seed%2 == 0 {
+				w.tr.DeleteRange(0, len(w.m), nil)
+			} else {
+				w.tr.Cut(0, len(w.m))
+			}
 			same(t, w.tr, nil)
 			w.m = nil
 			w.insert()

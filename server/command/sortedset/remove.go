@@ -101,7 +101,7 @@ func dropRange(tx db.Txn, key []byte, z *zset.ZSet, from, to int, event string) 
 	if from >= to {
 		return nil
 	}
-	if err := z.DropRange(from, to, nil); err != nil {
+	if err := z.DropRange(from, to); err != nil {
 		return err
 	}
 	tx.Touched(key, db.ClassZSet, event)
