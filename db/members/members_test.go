@@ -92,6 +92,29 @@ func (m *model) get(t testing.TB, key string) {
 	}
 }
 
+// filter removes each member with probability share.
+func (m *model) filter(t testing.TB, r *rand.Rand, share float64) {
+	t.Helper()
+	all := m.t.Clone()
+	it := all.Iter()
+	m.t.Filter(func(k, v []byte) bool {
+		if !it.Next() || string(it.Member()) != string(k) || string(it.Value()) != string(v) {
+			t.Fatalf("Filter asks for %q: %q, Iter gives %q: %q", k, v, it.Member(), it.Value())
+		}
+		if r.Float64() >= share {
+			return false
+		}
+		delete(m.m, string(k))
+		return true
+	})
+	if it.Next() {
+		t.Fatalf("Filter did not ask for %q", it.Member())
+	}
+	if share == 1 && (m.t.rootBits != 0 || m.t.root[0].bits != 0 || m.t.mem > 1000) {
+		t.Fatalf("an empty table has %d bytes, %d+%d bits", m.t.mem, m.t.rootBits, m.t.root[0].bits)
+	}
+}
+
 func (m *model) check(t testing.TB) {
 	t.Helper()
 	if err := m.t.Check(); err != nil {
@@ -167,6 +190,10 @@ func run(t *testing.T, k Kind, mask, seed uint64) {
 			all = append(all, m.clone())
 		}
 		if r.IntN(1500) == 0 {
+			m.check(t)
+		}
+		if r.IntN(5000) == 0 {
+			m.filter(t, r, []float64{0.02, 0.5, 0.97, 1}[r.IntN(4)])
 			m.check(t)
 		}
 	}

@@ -63,6 +63,30 @@ func (p *Part) Large() bool { return p.s.obj != nil }
 // Detach makes the part independent of the key: it is of a clone from now on.
 func (p *Part) Detach() { p.s = p.s.Clone() }
 
+// draw decides about members in turn which are in a sample.
+type draw struct {
+	left int // members still to come
+	rest int // of the set
+	rng  rand.PCG
+}
+
+// draw begins with the first member.
+func (p *Part) draw() draw {
+	d := draw{left: p.n, rest: p.s.Len()}
+	d.rng.Seed(p.seed[0], p.seed[1])
+	return d
+}
+
+// next reports whether the next member is in the sample.
+func (d *draw) next() bool {
+	d.rest--
+	if members.Below(d.rng.Uint64(), uint64(d.rest+1)) >= uint64(d.left) {
+		return false
+	}
+	d.left--
+	return true
+}
+
 // Iter is a Walk over a part.
 type Iter struct {
 	Walk
@@ -71,16 +95,14 @@ type Iter struct {
 	at     int // place of the member
 	left   int // members still to come
 	sample bool
-	rest   int // of the set, if a sample
-	rng    rand.PCG
+	draw   draw
 }
 
 // Iter begins a walk. room is as Set.Walk takes it.
 func (p *Part) Iter(room *listpack.Scratch) Iter {
 	it := Iter{Walk: p.s.Walk(room), except: p.except, chosen: p.chosen, at: -1, left: p.n, sample: p.sample}
 	if p.sample {
-		it.rest = p.s.Len()
-		it.rng.Seed(p.seed[0], p.seed[1])
+		it.draw = p.draw()
 	}
 	return it
 }
@@ -105,8 +127,7 @@ func (it *Iter) wants() bool {
 	case it.chosen != nil:
 		return it.chosen.Has(it.at)
 	case it.sample:
-		it.rest--
-		return members.Below(it.rng.Uint64(), uint64(it.rest+1)) < uint64(it.left)
+		return it.draw.next()
 	}
 	return true
 }

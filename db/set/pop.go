@@ -14,8 +14,8 @@ import (
 // are told from a clone by the same decisions.
 
 // popWalk: with more than one member out of so many to be taken, or to stay, the
-// set is not drawn from.
-const popWalk = 8
+// set is not drawn from: to draw one takes as long as to decide about some tens.
+const popWalk = 32
 
 // PopMany removes n random members, 0 < n < Len, and returns them: all different, every
 // choice with the same probability. db.ErrOutOfMemory changes nothing.
@@ -116,9 +116,15 @@ func (s *Set) keepDrawn(n, rest int, r members.Source) Part {
 func (s *Set) popWalked(n int, r members.Source) Part {
 	old := s.Clone()
 	taken := Part{s: old, n: n, sample: true, seed: [2]uint64{r.Rand(), r.Rand()}}
-	for it := taken.Iter(new(listpack.Scratch)); it.Next(); {
-		s.obj.delete(it.Member())
-	}
+	draw, d := taken.draw(), s.obj.deadlines
+	s.obj.table.Filter(func(m, _ []byte) bool {
+		if d != nil && d.Passed(m, s.now) || !draw.next() {
+			return false
+		}
+		d.Delete(m)
+		return true
+	})
+	s.obj.dropDeadlines()
 	return taken
 }
 
