@@ -1,7 +1,10 @@
 package large
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -64,6 +67,41 @@ func (c client) number(n int, argv ...string) {
 	}
 }
 
+// bulk runs a command and collects the members that it answers, if those are many: not by way
+// of a Reply, which with so many takes more time of this process than of the server.
+func (c client) bulk(s *difftest.Server, members map[string]bool, argv ...string) {
+	c.t.Helper()
+	conn, err := net.Dial("tcp", s.Addr)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(patience))
+	fmt.Fprintln(conn, strings.Join(argv, " "))
+	in := bufio.NewReaderSize(conn, 1<<20)
+	head, err := in.ReadString('\n')
+	if err != nil || head[0] == '-' {
+		c.t.Fatal(head, err)
+	}
+	if head[0] != '*' {
+		return
+	}
+	var all bytes.Buffer
+	n, _ := strconv.Atoi(strings.TrimSpace(head[1:]))
+	for range 2 * n {
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all.Write(line)
+	}
+	for line := range strings.Lines(all.String()) {
+		if line[0] != '$' {
+			members[strings.TrimSpace(line)] = true
+		}
+	}
+}
+
 // used is the memory in use by INFO.
 func (c client) used() int64 {
 	c.t.Helper()
@@ -122,6 +160,9 @@ func (c client) beside(s *difftest.Server, what string, fn func()) {
 	took := time.Since(begin)
 	over()
 	all := <-waits
+	if len(all) == 0 {
+		all = append(all, 0)
+	}
 	slices.Sort(all)
 	c.t.Logf("%-34s %10v; another client waits %v at most, %v at p99", what, took.Round(10*time.Microsecond),
 		all[len(all)-1].Round(10*time.Microsecond), all[len(all)*99/100].Round(10*time.Microsecond))

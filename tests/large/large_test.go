@@ -227,9 +227,7 @@ func (k *kind) cutOut(c client, s *difftest.Server, n int, before int64) {
 	full := c.used() - before
 	gone := map[string]bool{}
 	c.beside(s, strings.Join(argv, " "), func() {
-		for _, e := range c.do(argv...).Elems {
-			gone[string(e.Text)] = true
-		}
+		c.bulk(s, gone, argv...)
 	})
 	c.number(n-n/2, k.count()...)
 	c.beside(s, "2 s behind it", func() {
