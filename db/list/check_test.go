@@ -10,13 +10,17 @@ import (
 func (o *Object) check() error {
 	n, bytes, redis, mem := 0, 0, 0, int64(0)
 	block := func(b *block) error {
-		count := 0
+		count, mark := 0, b.mark == 0
 		for at := int(b.start); at < int(b.end); at = listpack.Next(b.buf, at) {
+			mark = mark || at == int(b.mark) && count == int(b.markN) && count > 0
 			redis += listpack.At(b.buf[:b.end], at).RedisSize()
 			count++
 		}
 		if count != int(b.n) || count > blockCount || int(b.end) > len(b.buf) || cap(b.buf) != len(b.buf) {
 			return fmt.Errorf("block of %d entries says %d, buffer %d", count, b.n, len(b.buf))
+		}
+		if !mark {
+			return fmt.Errorf("the mark at %d is not entry %d", b.mark, b.markN)
 		}
 		if count > 1 && len(b.buf) > blockBytes {
 			return fmt.Errorf("%d entries in a buffer of %d", count, len(b.buf))

@@ -38,6 +38,9 @@ func (o *Object) reach(i int, s *spot) {
 	default:
 		s.side, s.b, s.k = atTail, o.ownTail(), i-n-o.tree.n
 	}
+	if s.b.mark == 0 {
+		s.b.note()
+	}
 	if s.b == o.last() {
 		o.ends.n = 0
 	}
@@ -63,8 +66,7 @@ func (o *Object) insert(i int, v *listpack.Value) {
 	b, n, mem := s.b, int(s.b.n), s.b.mem()
 	o.added(v)
 	if b.takes(v.Size()) {
-		b.put(b.offset(s.k), 0, v)
-		b.n++
+		b.put(b.offset(s.k), 0, 1, v)
 		o.settle(&s, n, mem)
 		return
 	}
@@ -88,7 +90,7 @@ func (o *Object) set(i int, v *listpack.Value) {
 		o.settle(&s, n, mem)
 		return
 	case n == 1 || b.size()-len(old)+v.Size() <= blockBytes:
-		b.put(at, len(old), v)
+		b.put(at, len(old), 0, v)
 		o.settle(&s, n, mem)
 		return
 	}
@@ -282,6 +284,7 @@ func (o *Object) removeFrom(i int, b *block, at []uint16, v *listpack.Value) {
 	n, mem := int(b.n), b.mem()
 	b.end = uint32(squeeze(b.buf[:b.end], at, v.Size()))
 	b.n -= uint32(len(at))
+	b.note()
 	o.n -= len(at)
 	o.bytes -= len(at) * v.Size()
 	if !o.quick {
