@@ -40,6 +40,25 @@ type FS interface {
 	Link(from, to string) error
 	// SyncDir makes creations, renames and removals in a folder survive power loss.
 	SyncDir(dir string) error
+	// Lock takes a lock that one user of the file system has at a time, be it this process or another: the file name,
+	// which is made if need be and removed at the end. It does not wait: a *LockedError says that another has it, any
+	// other error that this cannot be found out here. owner says who we are to those who come later. The lock is held
+	// until it is closed, or the process ends, however it does.
+	Lock(name, owner string) (io.Closer, error)
+}
+
+// LockedError says that another has a lock.
+type LockedError struct {
+	Name  string
+	Owner string // what he said of himself; "": nothing
+}
+
+// Error implements error.
+func (e *LockedError) Error() string {
+	if e.Owner == "" {
+		return e.Name + " is locked by another"
+	}
+	return e.Name + " is locked by " + e.Owner
 }
 
 // File is an open file. As with os.File, Write and Truncate by one goroutine and Sync by another may overlap.

@@ -12,6 +12,7 @@ package simdisk
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -42,6 +43,7 @@ const (
 	Remove   Kind = "remove"
 	Mkdir    Kind = "mkdir"
 	Link     Kind = "link"
+	Lock     Kind = "lock" // told to Fail alone
 )
 
 // Op is one operation on the disk.
@@ -76,6 +78,7 @@ type Disk struct {
 	before func(Op)
 	fail   func(Op) error
 	ticks  int64 // file times
+	locks  map[string]string
 }
 
 // node is a file or a folder.
@@ -439,6 +442,44 @@ func (c change) persist() {
 			s.dir.durable[s.name] = s.to
 		}
 	}
+}
+
+// Lock implements disk.FS. Locks are those of the running system: they are no files, and a disk from Crash or Clone has
+// none.
+func (d *Disk) Lock(name, owner string) (io.Closer, error) {
+	if err := d.begin(Lock, name, 0, false); err != nil {
+		return nil, wrap("flock", name, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, _, err := d.parent(name); err != nil {
+		return nil, wrap("open", name, err)
+	}
+	p := clean(name)
+	if other, held := d.locks[p]; held {
+		return nil, &disk.LockedError{Name: name, Owner: other}
+	}
+	if d.locks == nil {
+		d.locks = map[string]string{}
+	}
+	d.locks[p] = owner
+	return &lock{d: d, name: p}, nil
+}
+
+type lock struct {
+	d    *Disk
+	name string
+	once sync.Once
+}
+
+// Close gives the lock up.
+func (l *lock) Close() error {
+	l.once.Do(func() {
+		l.d.mu.Lock()
+		defer l.d.mu.Unlock()
+		delete(l.d.locks, l.name)
+	})
+	return nil
 }
 
 type info struct {

@@ -138,3 +138,28 @@ func TestFaultsOfDisk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestLock(t *testing.T) {
+	d := New()
+	l, err := d.Lock("/x.lock", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held *disk.LockedError
+	if _, err := d.Lock("/x.lock", "two"); !errors.As(err, &held) || held.Owner != "one" {
+		t.Error(err)
+	}
+	if _, err := d.Clone().Lock("/x.lock", "two"); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(l.Close(), l.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := d.Lock("/x.lock", "two"); err != nil {
+		t.Error(err)
+	}
+	d.Fail(func(op Op) error { return syscall.ENOLCK })
+	if _, err := d.Lock("/y.lock", "two"); !errors.Is(err, syscall.ENOLCK) {
+		t.Error(err)
+	}
+}
