@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestDataSurvives stops servers in several ways and starts others on their files.
@@ -57,6 +59,57 @@ func TestDataSurvives(t *testing.T) {
 	p, c = start("--appendonly", "yes")
 	c.want("get c", "3")
 	end(p, syscall.SIGTERM, 0)
+}
+
+// TestTwoServersInOneFolder: a second server does not take append-only files that another has, and a start waits for the
+// end of the one before.
+func TestTwoServersInOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	first := startServer(t, "", "--dir", dir, "--appendonly", "yes")
+	c := first.dial()
+	c.want("set k 1", "OK")
+	other := startServer(t, "", "--dir", dir)
+	got := other.dial().do("config set appendonly yes")
+	if !strings.Contains(got, "in the folder "+filepath.Join(dir, "appendonlydir")+" are in use by another server (pid "+strconv.Itoa(first.cmd.Process.Pid)+" on ") {
+		t.Error(got)
+	}
+	cmd := program(t, "--port", "0", "--unixsocket", "s", "--daemonize", "no", "--dir", dir, "--appendonly", "yes")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // it waits
+	c.want("set k 2", "OK")
+	_ = first.cmd.Process.Kill()
+	first.exit()
+	lock, owner := filepath.Join(dir, "appendonlydir", "appendonly.aof.lock"), "pid "+strconv.Itoa(cmd.Process.Pid)+" on "+hostname(t)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if b, err := os.ReadFile(lock); err == nil && string(b) == owner+"\n" {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("the lock has %q, %v", b, err)
+		}
+	}
+	other.dial().want("config set appendonly yes", "ERR CONFIG SET failed (possibly related to argument 'appendonly') - "+
+		"the append-only files appendonly.aof.* in the folder "+filepath.Join(dir, "appendonlydir")+" are in use by another server ("+owner+")")
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if list, _ := filepath.Glob(filepath.Join(dir, "appendonlydir", "*.lock")); len(list) != 0 {
+		t.Errorf("left over: %v", list)
+	}
+	third := startServer(t, "", "--dir", dir, "--appendonly", "yes")
+	third.dial().want("get k", "2")
+}
+
+func hostname(t *testing.T) string {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // TestBrokenFileStopsTheStart has a file that cannot be loaded.

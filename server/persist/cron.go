@@ -42,7 +42,7 @@ func (k *Keeper) Tick(now time.Time) {
 
 // dueLocked returns the one thing to begin now, nil if there is none.
 func (k *Keeper) dueLocked(now time.Time, dirty int64) func() {
-	if k.aof.scheduled {
+	if k.aof.scheduled && k.mayRewrite(now) {
 		return k.beginRewrite()
 	}
 	for _, r := range k.o.Config.SaveRules() {

@@ -74,6 +74,7 @@ type Keeper struct {
 
 	faults faults
 	voices voices
+	claims claims
 
 	front     sync.Mutex // held by work in the foreground
 	syncing   sync.Mutex // of SetSync
@@ -91,11 +92,12 @@ type Keeper struct {
 
 	forks      int64 // snapshots taken
 	begun      time.Duration
-	reloading  atomic.Bool  // a file is being loaded while clients are held
-	backing    atomic.Bool  // a backup is being made
-	flushSleep atomic.Int64 // nanoseconds, see SetFlushSleep
-	libraries  [][]byte     // of functions, see keepLibrary
-	now        *task        // the save in the foreground; nil: none
+	reloading  atomic.Bool   // a file is being loaded while clients are held
+	backing    atomic.Bool   // a backup is being made
+	flushSleep atomic.Int64  // nanoseconds, see SetFlushSleep
+	libraries  [][]byte      // of functions, see keepLibrary
+	now        *task         // the save in the foreground; nil: none
+	patience   time.Duration // see claimPatience
 }
 
 // rdbState is what is known of saves.
@@ -117,7 +119,7 @@ func New(o Options) *Keeper {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	k := &Keeper{o: o, since: o.Now()}
+	k := &Keeper{o: o, since: o.Now(), patience: claimPatience}
 	k.rdb.lastSave, k.rdb.took = k.since, -1
 	k.aof.took = -1
 	return k

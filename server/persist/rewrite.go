@@ -29,6 +29,7 @@ type aofState struct {
 	app       *appender // nil: nothing is written
 	others    int64     // bytes of all files but the one that is written
 	base      int64     // bytes of all files when it was last rewritten, or loaded
+	release   func()    // gives up the claim of the files that are on; nil: none
 	scheduled bool      // a rewrite
 	failed    bool      // the last one did
 	failures  int64     // in a row
@@ -91,7 +92,22 @@ func (k *Keeper) SetAppendOnly(on, held bool) error {
 		k.disable()
 		return nil
 	}
-	k.aof.mode = aofEnabling
+	k.mu.Unlock()
+	var release func()
+	if !held { // else nobody may wait for a disk, and the rewrite claims them
+		var err error
+		if release, err = k.claim(k.storeOptions(), 0); err != nil {
+			k.o.Log.Warningf("AOF cannot be turned on: %v", err)
+			return err
+		}
+	}
+	return k.enable(release, held)
+}
+
+// enable switches the append-only file on, whose claim is given.
+func (k *Keeper) enable(release func(), held bool) error {
+	k.mu.Lock()
+	k.aof.mode, k.aof.release = aofEnabling, release
 	if t := k.work; t != nil {
 		defer k.mu.Unlock()
 		k.aof.scheduled = true
@@ -113,8 +129,10 @@ func (k *Keeper) SetAppendOnly(on, held bool) error {
 	k.mu.Unlock()
 	if run(false) != nil {
 		k.mu.Lock()
-		defer k.mu.Unlock()
 		k.aof.mode, k.aof.scheduled = aofOff, false
+		release := k.unclaimLocked()
+		k.mu.Unlock()
+		release()
 		k.o.Log.Warningf("AOF was turned on but the first rewrite cannot be started. Append only mode is off.")
 		return errEnable
 	}
@@ -133,7 +151,9 @@ func (k *Keeper) disable() {
 		k.o.Log.Noticef("Killing running AOF rewrite child: %d", pid())
 		k.work.kill()
 	}
+	release := k.unclaimLocked()
 	k.mu.Unlock()
+	defer release()
 	if app == nil || mode != aofOn {
 		return // the rewrite that was to be its first ends it
 	}
@@ -197,6 +217,8 @@ type rewrite struct {
 	sn    *db.Snapshot
 	app   *appender
 	fresh bool // app was made for it
+	// release gives up the claim of the files, or of those that it replaced.
+	release func()
 	// moves says that the directive dir has changed while the file was on. The new folder
 	// gets a set of files of its own, as when the file is switched on, and until that is
 	// complete the old one goes on: at no time is there no folder that has everything.
@@ -234,6 +256,9 @@ func (k *Keeper) beginRewriteLocked() (run func(now bool) error) {
 
 // openRewrite creates the next file.
 func (k *Keeper) openRewrite(r *rewrite) (err error) {
+	if r.release, err = k.claim(k.storeOptions(), 0); err != nil {
+		return err
+	}
 	var other bool
 	if r.store, other, err = k.openStore(); err != nil {
 		return err
@@ -321,6 +346,11 @@ func (k *Keeper) writeBase(f disk.File, r *rewrite) error {
 // rewritten takes note of the end of a rewrite.
 func (k *Keeper) rewritten(r *rewrite, err error) {
 	defer k.SetSync()
+	defer func() {
+		if r.release != nil {
+			r.release()
+		}
+	}()
 	if err != nil {
 		k.abort(r)
 	} else {
@@ -368,6 +398,7 @@ func (k *Keeper) takeOver(r *rewrite) {
 	} else {
 		k.speak(r.app.voice)
 		k.aof.mode, k.aof.app, k.aof.store = aofOn, r.app, r.store
+		k.aof.release, r.release = r.release, k.aof.release
 	}
 	k.mu.Unlock()
 	if old == nil {

@@ -15,7 +15,16 @@ import (
 
 // startAOF loads the append-only file and begins to write it.
 func (k *Keeper) startAOF() error {
-	st, err := aof.Open(k.storeOptions())
+	o := k.storeOptions()
+	release, err := k.claim(o, k.patience)
+	if err != nil {
+		k.o.Log.Warningf("Fatal error: %v. Exiting.", err)
+		return ErrStart
+	}
+	k.mu.Lock()
+	k.aof.release = release
+	k.mu.Unlock()
+	st, err := aof.Open(o)
 	if err != nil {
 		k.logManifest(err)
 		return ErrStart

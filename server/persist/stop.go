@@ -88,7 +88,9 @@ func (k *Keeper) Close() {
 	k.mu.Lock()
 	app := k.aof.app
 	k.aof.app, k.aof.mode = nil, aofOff
+	release := k.unclaimLocked()
 	k.mu.Unlock()
+	defer release()
 	if app == nil {
 		return
 	}
