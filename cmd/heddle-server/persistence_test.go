@@ -65,7 +65,7 @@ func TestDataSurvives(t *testing.T) {
 // end of the one before.
 func TestTwoServersInOneFolder(t *testing.T) {
 	dir := t.TempDir()
-	first := startServer(t, "", "--dir", dir, "--appendonly", "yes")
+	first := startServer(t, "", "--dir", dir, "--appendonly", "yes", "--appendfsync", "always")
 	c := first.dial()
 	c.want("set k 1", "OK")
 	other := startServer(t, "", "--dir", dir)
