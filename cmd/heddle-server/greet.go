@@ -25,7 +25,7 @@ A redis.conf or keydb.conf does as a configuration file.
 
 --aof-recover-until <time> loads the append-only file up to a time, in Unix seconds or like
 2006-01-02T15:04:05Z, and goes on from there. It needs a file that was written with
-aof-timestamp-enabled yes. The files as they were are kept in a folder beside.
+aof-timestamp-enabled yes. The files as they were are kept in a folder beside. At a later start the same time does nothing.
 
 Examples:
        ./heddle-server (run the server with default conf)

@@ -15,6 +15,9 @@ import (
 //	file appendonly.aof.1.incr.aof seq 1 type h
 //	file appendonly.aof.2.incr.aof seq 2 type i
 //
+// Lines that begin with # are comments. One of them is ours: it says that the files were recovered to a time, see
+// Manifest.Recovered. It stands here because it has to change with the files at once.
+//
 // b is the base (at most one), i an incremental file (their numbers grow from line to line), h a file of earlier
 // times that may be deleted. Keys are read in any order and letter case, unknown ones are skipped with their values,
 // lines that begin with # too. Names with odd characters stand in double quotes. Everything that Redis refuses is
@@ -42,7 +45,14 @@ type Manifest struct {
 	Base    *Entry // nil: none
 	History []Entry
 	Incr    []Entry
+	// Recovered is the Unix time in seconds up to which the files before these were loaded to make them; 0: they were
+	// not recovered. It stays when they are rewritten, so that asking for the same time again, as a script that starts
+	// a server may, cuts nothing that was written since.
+	Recovered int64
 }
+
+// recoveredNote begins the comment that tells Manifest.Recovered.
+const recoveredNote = "# recovered until "
 
 // maxLine is the longest line, with its end.
 const maxLine = 1024
@@ -98,6 +108,9 @@ func ParseManifest(text []byte) (*Manifest, error) {
 		if text[0] == '#' {
 			if end < 0 {
 				break
+			}
+			if at, ok := bytes.CutPrefix(text[:end], []byte(recoveredNote)); ok {
+				m.Recovered = max(0, leadingInt(string(at)))
 			}
 			text = text[end+1:]
 			continue
@@ -202,6 +215,9 @@ func (m *Manifest) Append(dst []byte) []byte {
 	for _, e := range m.Incr {
 		dst = e.append(dst)
 	}
+	if m.Recovered > 0 {
+		dst = append(strconv.AppendInt(append(dst, recoveredNote...), m.Recovered, 10), '\n')
+	}
 	return dst
 }
 
@@ -219,7 +235,7 @@ func (e Entry) append(dst []byte) []byte {
 
 // clone returns a copy that shares nothing.
 func (m *Manifest) clone() *Manifest {
-	c := &Manifest{History: slices.Clone(m.History), Incr: slices.Clone(m.Incr)}
+	c := &Manifest{History: slices.Clone(m.History), Incr: slices.Clone(m.Incr), Recovered: m.Recovered}
 	if m.Base != nil {
 		b := *m.Base
 		c.Base = &b

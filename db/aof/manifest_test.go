@@ -9,6 +9,25 @@ import (
 	"testing"
 )
 
+// TestManifestRecovered keeps in a comment to what time files were recovered, which redis-server skips.
+func TestManifestRecovered(t *testing.T) {
+	const lines = "file a.1.base.rdb seq 1 type b\nfile a.1.incr.aof seq 1 type i\n"
+	for text, want := range map[string]int64{
+		lines: 0, lines + "# recovered until 17\n": 17, "# recovered until 17\n" + lines: 17, lines + "# recovered until -1\n": 0,
+		lines + "# recovered until 17": 0, lines + "# recovered\n": 0,
+	} {
+		m, err := ParseManifest([]byte(text))
+		if err != nil || m.Recovered != want {
+			t.Errorf("%q: %v, %v", text, m, err)
+			continue
+		}
+		again, err := ParseManifest(m.clone().Append(nil))
+		if err != nil || again.Recovered != want {
+			t.Errorf("%q: again %v, %v", text, again, err)
+		}
+	}
+}
+
 func TestManifestErrors(t *testing.T) {
 	long := "file a seq 1 type i k " + strings.Repeat("x", 1001) + "\n"
 	for _, c := range []struct {

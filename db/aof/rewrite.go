@@ -30,6 +30,9 @@ const (
 //	...                                    // save the snapshot to rw.TempPath()
 //	st.Finish(rw)                          // or st.Abort(rw)
 type Rewrite struct {
+	// Recovered, if not 0, becomes Manifest.Recovered with Finish.
+	Recovered int64
+
 	s        *Store
 	mode     Mode
 	rdb      bool
@@ -136,6 +139,9 @@ func (s *Store) Finish(rw *Rewrite) error {
 		incr = []Entry{rw.entry}
 	}
 	to := m.replaced(base, incr)
+	if rw.Recovered != 0 {
+		to.Recovered = rw.Recovered
+	}
 	if err := s.install(rw, base, to); err != nil {
 		return err
 	}
@@ -159,7 +165,7 @@ func (m *Manifest) replaced(base Entry, incr []Entry) *Manifest {
 		e.Type = History
 		history = append(history, e)
 	}
-	return &Manifest{Base: &base, History: append(history, m.History...), Incr: incr}
+	return &Manifest{Base: &base, History: append(history, m.History...), Incr: incr, Recovered: m.Recovered}
 }
 
 // install renames the new files and writes the manifest.

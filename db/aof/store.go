@@ -133,6 +133,15 @@ func (s *Store) Any() bool {
 	return !s.m.empty()
 }
 
+// MarkRecovered writes Manifest.Recovered, for files that stay as they are.
+func (s *Store) MarkRecovered(until int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.m.clone()
+	m.Recovered = until
+	return s.persist(m)
+}
+
 // Path returns the path of a file that the manifest names.
 func (s *Store) Path(e Entry) string { return s.path(e.Name) }
 

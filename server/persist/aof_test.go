@@ -293,6 +293,21 @@ func TestRecoverUntil(t *testing.T) {
 	again := open(t, d.Crash(simdisk.Nothing, 1), always)
 	again.Do("mget k after").Want("*2\r\n$1\r\n2\r\n$1\r\n1\r\n")
 	again.stop()
+	// The same time again, as a service asks for it at each start, leaves nothing out.
+	for range 2 {
+		same := build(t, d, always, "aof-timestamp-enabled yes")
+		same.k.o.RecoverUntil = start + 25
+		if err := same.k.Start(); err != nil {
+			t.Fatal(err)
+		}
+		same.Do("mget k after").Want("*2\r\n$1\r\n2\r\n$1\r\n1\r\n")
+		same.wantLog("by an earlier start")
+		if _, err := same.k.BGRewriteAOF(false); err != nil { // which keeps what the manifest says
+			t.Fatal(err)
+		}
+		same.idle()
+		same.stop()
+	}
 	// The folder that was kept is a whole one.
 	var aside string
 	list, err := d.ReadDir(dataDir)

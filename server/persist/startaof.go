@@ -37,17 +37,19 @@ func (k *Keeper) startAOF() error {
 	k.aof.store = st
 	k.mu.Unlock()
 	start := time.Now()
+	until := k.recovery(st)
+	var l aof.Loaded
 	switch {
 	case st.Any():
-		if k.loadStore(st, true) != nil {
+		if l, err = k.loadStore(st, true, until); err != nil {
 			return ErrStart
 		}
 		k.o.Log.Noticef("DB loaded from append only file: %.3f seconds", time.Since(start).Seconds())
 	default:
 		k.warnUnused()
 	}
-	if k.o.RecoverUntil != 0 {
-		return k.settleRecovery(st)
+	if until != 0 {
+		return k.settleRecovery(st, until, l)
 	}
 	return k.openAOF(st)
 }
@@ -117,39 +119,33 @@ func (k *Keeper) loadAOF() error {
 	if !st.Any() {
 		return nil
 	}
-	return k.loadStore(st, false)
+	_, err = k.loadStore(st, false, 0) // what was recovered is all there is by now
+	return err
 }
 
-// loadStore loads all files; counted says that INFO and the log tell how far it is.
-func (k *Keeper) loadStore(st *aof.Store, counted bool) error {
+// loadStore loads all files, or up to a time; counted says that INFO and the log tell how
+// far it is.
+func (k *Keeper) loadStore(st *aof.Store, counted bool, until int64) (l aof.Loaded, err error) {
 	total, err := st.TotalSize()
 	if err != nil {
 		k.o.Log.Warningf("%v", err)
-		return err
+		return l, err
 	}
 	if counted {
 		start := time.Now()
 		k.loading.begin(k.o.Now(), total)
 		defer k.progress("Loading", func() (string, bool) { return k.loading.describe(time.Since(start)), true })()
 	}
-	until := k.o.RecoverUntil
-	if !counted {
-		until = 0 // what was recovered is all there is by now
-	}
 	p := k.newReplay()
 	defer p.close()
-	l, err := st.Load(aof.LoadOptions{
+	l, err = st.Load(aof.LoadOptions{
 		Truncated: k.o.Config.Bool("aof-load-truncated"), Until: until,
-		RDB: k.loadBase, Begin: p.begin, Apply: p.apply, Read: &k.loading.read, Now: time.Now,
+		RDB: func(r io.Reader, name string) error { return k.loadBase(r, name, until) }, Begin: p.begin, Apply: p.apply, Read: &k.loading.read, Now: time.Now,
 	})
 	if err != nil {
 		k.logLoad(err)
-		return err
 	}
-	if l.Until != nil {
-		k.o.Log.Warningf("Recovery: what was written after %s is left out", time.Unix(k.o.RecoverUntil, 0).UTC().Format(time.RFC3339))
-	}
-	return nil
+	return l, err
 }
 
 // logLoad says why a load failed.
@@ -166,7 +162,7 @@ func (k *Keeper) logLoad(err error) {
 }
 
 // loadBase loads an RDB file that an append-only file begins with.
-func (k *Keeper) loadBase(r io.Reader, name string) error {
+func (k *Keeper) loadBase(r io.Reader, name string, until int64) error {
 	o := k.loadOptions()
 	o.Read = nil // what reads for the store counts
 	o.KeepExpired, o.Replace, o.Exact = true, true, true
@@ -177,5 +173,5 @@ func (k *Keeper) loadBase(r io.Reader, name string) error {
 		return err
 	}
 	k.loaded(res)
-	return nil
+	return tooNew(res.Aux, name, until)
 }
