@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -23,13 +25,23 @@ func scan(text []byte, size int64, bytesOf int, until int64, r io.Reader) (cmds 
 			return cmds, end, errors.New("an empty batch")
 		}
 		for _, c := range b.Commands {
-			cmds = append(cmds, fmt.Sprintf("%d %v %q", c.Offset, c.Multi, c.Argv))
+			cmds = append(cmds, told(&c))
 			if text[c.Offset] != '*' {
 				return cmds, end, fmt.Errorf("no command begins at %d", c.Offset)
 			}
 		}
 		end = b.End
 	}
+}
+
+// told is a command as text, by which it is compared.
+func told(c *Command) string {
+	b := strconv.AppendBool(strconv.AppendInt(nil, c.Offset, 10), c.Multi)
+	for _, arg := range c.Argv {
+		b = append(strconv.AppendInt(append(b, ' '), int64(len(arg)), 10), ':')
+		b = append(b, arg...)
+	}
+	return string(b)
 }
 
 func TestScanErrors(t *testing.T) {
@@ -149,7 +161,7 @@ func TestScanSizes(t *testing.T) {
 		}
 		for _, size := range []int{1, 7, 100, 1000} {
 			got, _, err := scan(text, int64(len(text)), size, 0, iotest.HalfReader(bytes.NewReader(text)))
-			if err != io.EOF || fmt.Sprint(got) != fmt.Sprint(whole) {
+			if err != io.EOF || !slices.Equal(got, whole) {
 				t.Fatalf("batches of %d: %d of %d commands, %v", size, len(got), len(whole), err)
 			}
 		}
@@ -163,26 +175,26 @@ func TestScanSizes(t *testing.T) {
 		} else if err != io.EOF {
 			t.Fatal(err)
 		}
-		if len(got) > len(whole) || fmt.Sprint(got) != fmt.Sprint(whole[:len(got)]) {
+		if len(got) > len(whole) || !slices.Equal(got, whole[:len(got)]) {
 			t.Fatal("a file that is cut has other commands")
 		}
 	}
 }
 
 // FuzzScan: any bytes end with an error that says where, the same for batches of any size, and what counts as whole
-// reads alone as it did.
+// reads alone as it did. Short files show that as well as long ones do, many times as fast.
 func FuzzScan(f *testing.F) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 5 {
-		f.Add(randomFile(r))
-	}
+	f.Add(slices.Concat([]byte("#TS:9\r\n"), resp("MULTI"), resp("SET", "k", "\r\n*$"), resp("EXEC"), resp("CMD", "", "*3")))
 	f.Add([]byte("*1\r\n$5\r\nMULTI\r\n*1\r\n$1\r\na\r\n#TS:5\r\n"))
 	f.Add([]byte("*2\r\n$1\r\na\r\n$99999999999\r\n"))
 	f.Add([]byte("*1\r\n$1\r\na\r\n\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 2000 {
+			return
+		}
 		one, _, err1 := scan(text, int64(len(text)), 1, 0, bytes.NewReader(text))
-		all, _, err2 := scan(text, int64(len(text)), 1<<16, 0, iotest.HalfReader(bytes.NewReader(text)))
-		if fmt.Sprint(one) != fmt.Sprint(all) {
+		all, _, err2 := scan(text, int64(len(text)), 4000, 0, iotest.HalfReader(bytes.NewReader(text)))
+		if !slices.Equal(one, all) {
 			t.Fatalf("%v in small batches, %v in large ones", one, all)
 		}
 		if err1 == io.EOF && err2 == io.EOF {
@@ -196,7 +208,7 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("offset %d, valid %d of %d", a.Offset, a.Valid, len(text))
 		}
 		again, _, err := scan(text[:a.Valid], a.Valid, 100, 0, bytes.NewReader(text[:a.Valid]))
-		if err != io.EOF || fmt.Sprint(again) != fmt.Sprint(one) {
+		if err != io.EOF || !slices.Equal(again, one) {
 			t.Fatalf("up to %d: %v", a.Valid, err)
 		}
 	})
