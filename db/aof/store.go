@@ -34,6 +34,7 @@ type Store struct {
 	onDisk bool      // there is a manifest
 	unsure bool      // a write of the manifest failed: the disk may have either
 	keep   bool      // leave history files
+	pins   int       // see Pin
 	rw     *Rewrite  // under way
 }
 
@@ -380,9 +381,24 @@ func (s *Store) Clean() error {
 	return s.collect()
 }
 
+// Pin has files stay that rewrites replace, until release is called: they are being loaded.
+func (s *Store) Pin() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pins++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.pins--
+		if err := s.collect(); err != nil {
+			s.warn("Can't remove the history files of the AOF: %s", disk.Errno(err))
+		}
+	}
+}
+
 // collect deletes the files of history and then their lines: a line without a file is no harm.
 func (s *Store) collect() error {
-	if s.keep || len(s.m.History) == 0 {
+	if s.keep || s.pins > 0 || len(s.m.History) == 0 {
 		return nil
 	}
 	if err := s.settle(); err != nil {

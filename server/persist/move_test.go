@@ -85,6 +85,36 @@ func TestMove(t *testing.T) {
 	}
 }
 
+// TestLoadWhileReplaced has a rewrite end, which replaces the files, while DEBUG LOADAOF
+// loads them, and dir be another one by then.
+func TestLoadWhileReplaced(t *testing.T) {
+	d := newDisk(t)
+	w := open(t, d, always, "save ''")
+	w.Do("set k 1").Want(okReply)
+	base := func(op simdisk.Op) bool { return op.Kind == simdisk.Open && strings.HasSuffix(op.Name, ".1.base.rdb") }
+	b := w.stopAt(base)
+	loaded := make(chan error, 1)
+	go func() { loaded <- w.k.ReloadAOF() }()
+	b.wait(t)
+	if _, err := w.k.BGRewriteAOF(false); err != nil {
+		t.Fatal(err)
+	}
+	w.idle()
+	close(b.free)
+	if err := <-loaded; err != nil {
+		t.Fatalf("%v\n%s", err, w.lines)
+	}
+	w.disk.Fail(nil)
+	if f := files(t, d, dataDir); len(f) != 3 {
+		t.Errorf("left over: %v", f)
+	}
+	w.set("dir", otherDir)
+	if err := w.k.ReloadAOF(); err != nil {
+		t.Fatal(err)
+	}
+	w.stop()
+}
+
 // TestOtherFolder switches the append-only file on in another folder than before.
 func TestOtherFolder(t *testing.T) {
 	d := newDisk(t)

@@ -109,13 +109,19 @@ func (k *Keeper) emptyBase(to disk.File, preamble bool) error {
 	return err
 }
 
-// loadAOF is DEBUG LOADAOF's load.
-func (k *Keeper) loadAOF() error {
-	st, err := aof.Open(k.storeOptions())
-	if err != nil {
-		k.logManifest(err)
-		return err
+// loadAOF is DEBUG LOADAOF's load: of the files that are written, which need not be those
+// that dir says by now. A rewrite that comes to its end meanwhile leaves them in place.
+func (k *Keeper) loadAOF() (err error) {
+	k.mu.Lock()
+	st, on := k.aof.store, k.aof.mode == aofOn
+	k.mu.Unlock()
+	if !on {
+		if st, err = aof.Open(k.storeOptions()); err != nil {
+			k.logManifest(err)
+			return err
+		}
 	}
+	defer st.Pin()()
 	if !st.Any() {
 		return nil
 	}
