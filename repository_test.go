@@ -43,7 +43,7 @@ func imports() []importRule {
 		{"server/process", []string{"server/log"}},
 		{"server", []string{"db/...", "replication/oplog", "resp", "server/dispatch", "server/pace", "server/poll", "server/stats"}},
 		{"difftest/...", []string{"difftest"}},
-		{"benchmarks/...", []string{"benchmarks/histogram"}},
+		{"benchmarks/...", []string{"benchmarks/histogram", "benchmarks/target"}},
 		{"tests/...", []string{"difftest"}},
 		{".", nil},
 	}

@@ -48,16 +48,6 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	d, err := parseStat("123 (a b) c) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20 0 1 0")
-	if err != nil || d != 2*time.Second {
-		t.Errorf("%v, %v", d, err)
-	}
-	if _, err := parseStat("123 (x) S 1"); err == nil {
-		t.Error("a short line is taken")
-	}
-}
-
 func TestParseTools(t *testing.T) {
 	s, n, err := parseMemtier("Type  Ops/sec\nSets 1 2\nTotals    110000.50   10000.00  90000.00  0.455 0.415 1.500 2.111 5000.00\n", 2*time.Second)
 	if err != nil || s.opsPerSecond != 110000.5 || s.p50 != 415 || s.p99 != 1500 || s.p999 != 2111 || n != 220001 {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"heddle/benchmarks/target"
 )
 
 // dataSet is a number of collections whose memory is compared: the commands that
@@ -87,11 +89,11 @@ type footprint struct{ rss, used float64 }
 
 // memory compares what collections take. Every data set is filled into a server
 // started for it.
-func (o options) memory(w io.Writer, kinds []kind) error {
+func (o options) memory(w io.Writer, kinds []target.Kind) error {
 	fmt.Fprintf(w, "\nbytes of memory for an element (of a hash: a field with its value): RSS, and used_memory\n%-52s", "")
 	for _, k := range kinds {
-		if !k.floor {
-			fmt.Fprintf(w, " %32s", k.name)
+		if !k.Floor {
+			fmt.Fprintf(w, " %32s", k.Name)
 		}
 	}
 	fmt.Fprintln(w)
@@ -101,19 +103,19 @@ func (o options) memory(w io.Writer, kinds []kind) error {
 		}
 		prints := map[string]footprint{}
 		for _, k := range kinds {
-			if k.floor {
+			if k.Floor {
 				continue
 			}
 			f, err := o.footprint(k, d)
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", d.name, k.name, err)
+				return fmt.Errorf("%s, %s: %w", d.name, k.Name, err)
 			}
-			prints[k.name] = f
+			prints[k.Name] = f
 		}
 		fmt.Fprintf(w, "%-52s", d.name)
 		base := prints[o.baseline]
 		for _, k := range kinds {
-			if f, ok := prints[k.name]; ok {
+			if f, ok := prints[k.Name]; ok {
 				fmt.Fprintf(w, " %7.1f %.2fx %7.1f %.2fx", f.rss, f.rss/base.rss, f.used, f.used/base.used)
 			}
 		}
@@ -122,16 +124,16 @@ func (o options) memory(w io.Writer, kinds []kind) error {
 	return nil
 }
 
-func (o options) footprint(k kind, d dataSet) (f footprint, err error) {
+func (o options) footprint(k target.Kind, d dataSet) (f footprint, err error) {
 	s, err := o.start(k)
 	if err != nil {
 		return f, err
 	}
-	defer s.stop()
-	used := s.usedMemory()
+	defer s.Stop()
+	used := s.UsedMemory()
 	if err := s.fillBy(d.make, d.commands); err != nil {
 		return f, err
 	}
 	time.Sleep(3 * time.Second) // until what was used while loading is given back
-	return footprint{float64(s.rss()-s.emptyRSS) / float64(d.elements), float64(s.usedMemory()-used) / float64(d.elements)}, nil
+	return footprint{float64(s.RSS()-s.EmptyRSS) / float64(d.elements), float64(s.UsedMemory()-used) / float64(d.elements)}, nil
 }

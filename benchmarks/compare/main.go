@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"heddle/benchmarks/target"
 )
 
 type options struct {
@@ -79,7 +81,7 @@ func (o options) run(w io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	kinds, err := findServers(o.heddle, o.others, o.floor, tmp)
+	kinds, err := target.Find(o.heddle, o.others, o.floor, tmp)
 	if err != nil {
 		return err
 	}
@@ -106,11 +108,11 @@ func (o options) run(w io.Writer) error {
 }
 
 // size compares all servers with one number of keys.
-func (o options) size(w io.Writer, kinds []kind, t tool, keys int, pipelines []int, head bool) error {
+func (o options) size(w io.Writer, kinds []target.Kind, t tool, keys int, pipelines []int, head bool) error {
 	var servers []*server
 	defer func() {
 		for _, s := range servers {
-			s.stop()
+			s.Stop()
 		}
 	}()
 	for _, k := range kinds {
@@ -119,9 +121,9 @@ func (o options) size(w io.Writer, kinds []kind, t tool, keys int, pipelines []i
 			return err
 		}
 		servers = append(servers, s)
-		if !k.floor {
+		if !k.Floor {
 			if err := s.fill(keys, o.load.value); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+				return fmt.Errorf("%s: %w", s.Name, err)
 			}
 		}
 	}
@@ -144,22 +146,32 @@ func (o options) size(w io.Writer, kinds []kind, t tool, keys int, pipelines []i
 	return nil
 }
 
-func (o options) start(k kind) (*server, error) {
+// server is a server under comparison.
+type server struct {
+	*target.Server
+	fullRSS int64 // bytes of memory with all keys
+}
+
+func (o options) start(k target.Kind) (*server, error) {
 	var extra []string
-	if k.name == "heddle" {
+	if k.Name == "heddle" {
 		extra = strings.Fields(o.extra)
 	}
-	return startServer(k, o.serverThreads, extra)
+	s, err := target.Start(k, o.serverThreads, extra)
+	if err != nil {
+		return nil, err
+	}
+	return &server{Server: s}, nil
 }
 
 // fill sets every key once.
 func (s *server) fill(keys, value int) error {
-	o, err := load{addr: s.addr, conns: 20, threads: 1, pipeline: 50, gets: -1, keys: keys, value: value, ordered: true}.run()
+	o, err := load{addr: s.Addr, conns: 20, threads: 1, pipeline: 50, gets: -1, keys: keys, value: value, ordered: true}.run()
 	if err == nil && o.errors > 0 {
 		err = fmt.Errorf("%d errors while the keys were set", o.errors)
 	}
 	time.Sleep(time.Second)
-	s.fullRSS = s.rss()
+	s.fullRSS = s.RSS()
 	return err
 }
 
@@ -167,28 +179,28 @@ func (s *server) fill(keys, value int) error {
 func (o options) workload(servers []*server, t tool, l load) (row, error) {
 	r := row{name: fmt.Sprintf("%d keys, pipeline %d", l.keys, l.pipeline), samples: map[string][]sample{}}
 	for _, s := range servers {
-		r.servers = append(r.servers, s.name)
+		r.servers = append(r.servers, s.Name)
 	}
 	for turn := range o.turns {
 		for i := range servers {
 			s := servers[(i+turn)%len(servers)] // nobody is always first
-			before, err := s.cpu()
+			before, err := s.CPU()
 			if err != nil {
 				return r, err
 			}
 			result, ops, err := t.run(s, l)
 			if err != nil {
-				return r, fmt.Errorf("%s: %w", s.name, err)
+				return r, fmt.Errorf("%s: %w", s.Name, err)
 			}
-			after, err := s.cpu()
+			after, err := s.CPU()
 			if err != nil {
 				return r, err
 			}
 			if result.errors > 0 {
-				return r, fmt.Errorf("%s: %d error replies", s.name, result.errors)
+				return r, fmt.Errorf("%s: %d error replies", s.Name, result.errors)
 			}
 			result.cpuPerOp = float64((after - before).Microseconds()) / float64(max(1, ops))
-			r.samples[s.name] = append(r.samples[s.name], result)
+			r.samples[s.Name] = append(r.samples[s.Name], result)
 		}
 	}
 	return r, nil

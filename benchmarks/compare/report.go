@@ -114,11 +114,11 @@ func (r row) record(file string, servers []*server, l load, tool string) error {
 	for _, s := range servers {
 		medians := map[string]float64{}
 		for _, m := range metrics() {
-			if values := r.values(s.name, m); len(values) > 0 {
+			if values := r.values(s.Name, m); len(values) > 0 {
 				medians[m.name] = median(values)
 			}
 		}
-		line.Servers[s.name] = result{s.line, s.version(), s.fullRSS, medians}
+		line.Servers[s.Name] = result{s.Line, s.Version(), s.fullRSS, medians}
 	}
 	b, err := json.Marshal(line)
 	if err != nil {
@@ -146,7 +146,7 @@ func writeHead(w io.Writer, servers []*server, tool string, l load, turns int) {
 	fmt.Fprintf(w, "load: %s, %d connections on %d threads, GET:SET %d:1, %d-byte values, %v a turn, %d turns each, in turn\n",
 		tool, l.conns, l.threads, l.gets, l.value, l.duration, turns)
 	for _, s := range servers {
-		fmt.Fprintf(w, "%-14s %-10s %s\n", s.name, s.version(), s.line)
+		fmt.Fprintf(w, "%-14s %-10s %s\n", s.Name, s.Version(), s.Line)
 	}
 }
 
@@ -169,17 +169,17 @@ func cpuModel() string {
 func writeMemory(w io.Writer, servers []*server, keys int, baseline string) {
 	perKey := map[string]float64{}
 	for _, s := range servers {
-		perKey[s.name] = float64(s.fullRSS-s.emptyRSS) / float64(keys)
+		perKey[s.Name] = float64(s.fullRSS-s.EmptyRSS) / float64(keys)
 	}
 	fmt.Fprintf(w, "\nmemory with %d keys of 15 bytes\n", keys)
 	for _, s := range servers {
 		if s.fullRSS == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "%-14s empty %6.1f MB, full %8.1f MB, %6.1f bytes of RSS a key, all told %6.1f", s.name,
-			float64(s.emptyRSS)/(1<<20), float64(s.fullRSS)/(1<<20), perKey[s.name], float64(s.fullRSS)/float64(keys))
-		if base := perKey[baseline]; s.name != baseline && base > 0 {
-			fmt.Fprintf(w, ", %.2fx", perKey[s.name]/base)
+		fmt.Fprintf(w, "%-14s empty %6.1f MB, full %8.1f MB, %6.1f bytes of RSS a key, all told %6.1f", s.Name,
+			float64(s.EmptyRSS)/(1<<20), float64(s.fullRSS)/(1<<20), perKey[s.Name], float64(s.fullRSS)/float64(keys))
+		if base := perKey[baseline]; s.Name != baseline && base > 0 {
+			fmt.Fprintf(w, ", %.2fx", perKey[s.Name]/base)
 		}
 		fmt.Fprintln(w)
 	}

@@ -46,14 +46,14 @@ func chooseTool(name string) (tool, error) {
 }
 
 func runOwn(s *server, l load) (sample, int, error) {
-	l.addr = s.addr
+	l.addr = s.Addr
 	o, err := l.run()
 	us := func(q float64) float64 { return float64(o.latency.Quantile(q)) / 1e3 }
 	return sample{opsPerSecond: o.perSecond(), p50: us(0.5), p99: us(0.99), p999: us(0.999), errors: o.errors}, o.ops, err
 }
 
 func runMemtier(s *server, l load) (sample, int, error) {
-	host, port, _ := net.SplitHostPort(s.addr)
+	host, port, _ := net.SplitHostPort(s.Addr)
 	cmd := exec.Command("memtier_benchmark", "-s", host, "-p", port, "-t", strconv.Itoa(l.threads), "-c", strconv.Itoa(max(1, l.conns/l.threads)),
 		"--pipeline", strconv.Itoa(l.pipeline), "--ratio", fmt.Sprintf("1:%d", l.gets), "-d", strconv.Itoa(l.value), "--key-prefix", "key:",
 		"--key-minimum", "10000000000", "--key-maximum", strconv.Itoa(10000000000+l.keys-1), "--key-pattern", "R:R",
@@ -103,7 +103,7 @@ func runRedisBenchmark(s *server, l load) (sample, int, error) {
 }
 
 func redisBenchmark(s *server, l load, test string, n int) (sample, int, error) {
-	host, port, _ := net.SplitHostPort(s.addr)
+	host, port, _ := net.SplitHostPort(s.Addr)
 	out, err := exec.Command("redis-benchmark", "-h", host, "-p", port, "-t", test, "-n", strconv.Itoa(n), "-c", strconv.Itoa(l.conns),
 		"-P", strconv.Itoa(l.pipeline), "-d", strconv.Itoa(l.value), "-r", strconv.Itoa(l.keys), "--csv").CombinedOutput()
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"heddle/benchmarks/target"
 )
 
 // maker appends the command of number i to out.
@@ -96,15 +98,15 @@ func typeWorkloads(scale float64) []typeWorkload {
 
 // types compares the commands of the data types, one server after the other in
 // each turn.
-func (o options) types(w io.Writer, kinds []kind, pipelines []int) error {
+func (o options) types(w io.Writer, kinds []target.Kind, pipelines []int) error {
 	var servers []*server
 	defer func() {
 		for _, s := range servers {
-			s.stop()
+			s.Stop()
 		}
 	}()
 	for _, k := range kinds {
-		if k.floor {
+		if k.Floor {
 			continue
 		}
 		s, err := o.start(k)
@@ -130,16 +132,16 @@ func (o options) types(w io.Writer, kinds []kind, pipelines []int) error {
 func (o options) typeWorkload(w io.Writer, servers []*server, t typeWorkload, pipeline int) error {
 	r := row{name: fmt.Sprintf("%s, pipeline %d, %d times", t.name, pipeline, t.ops), samples: map[string][]sample{}}
 	for _, s := range servers {
-		r.servers = append(r.servers, s.name)
+		r.servers = append(r.servers, s.Name)
 	}
 	for turn := range o.turns {
 		for i := range servers {
 			s := servers[(i+turn)%len(servers)]
 			result, err := o.typeTurn(s, t, pipeline)
 			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+				return fmt.Errorf("%s: %w", s.Name, err)
 			}
-			r.samples[s.name] = append(r.samples[s.name], result)
+			r.samples[s.Name] = append(r.samples[s.Name], result)
 		}
 	}
 	r.write(w, o.baseline)
@@ -148,14 +150,14 @@ func (o options) typeWorkload(w io.Writer, servers []*server, t typeWorkload, pi
 
 // typeTurn runs one workload on one server.
 func (o options) typeTurn(s *server, t typeWorkload, pipeline int) (sample, error) {
-	s.ask("FLUSHALL")
+	s.Ask("FLUSHALL")
 	if t.prepare != nil {
 		if err := s.fillBy(t.prepare, t.prepareCount); err != nil {
 			return sample{}, err
 		}
 	}
 	time.Sleep(300 * time.Millisecond) // what the server does afterwards is not ours
-	before, err := s.cpu()
+	before, err := s.CPU()
 	if err != nil {
 		return sample{}, err
 	}
@@ -163,7 +165,7 @@ func (o options) typeTurn(s *server, t typeWorkload, pipeline int) (sample, erro
 	if err != nil {
 		return sample{}, err
 	}
-	after, err := s.cpu()
+	after, err := s.CPU()
 	if err == nil && result.errors > 0 {
 		err = fmt.Errorf("%d error replies", result.errors)
 	}
@@ -173,7 +175,7 @@ func (o options) typeTurn(s *server, t typeWorkload, pipeline int) (sample, erro
 
 // fillBy runs commands 0 to n-1.
 func (s *server) fillBy(m maker, n int) error {
-	o, err := load{addr: s.addr, conns: 1, threads: 1, pipeline: 100, keys: n, ordered: true, make: m}.run()
+	o, err := load{addr: s.Addr, conns: 1, threads: 1, pipeline: 100, keys: n, ordered: true, make: m}.run()
 	if err == nil && o.errors > 0 {
 		err = fmt.Errorf("%d errors while filling", o.errors)
 	}

@@ -1,4 +1,6 @@
-package main
+// Package target starts the servers that benchmarks measure, and tells what they take:
+// processor time, memory, what INFO says.
+package target
 
 import (
 	"bufio"
@@ -15,29 +17,30 @@ import (
 	"time"
 )
 
-// server is a running server under comparison.
-type server struct {
-	name string
-	line string // its command line
-	addr string
+// Server is a running server. It ends with the process that started it.
+type Server struct {
+	Name string
+	Line string // its command line
+	Addr string
+	// EmptyRSS is the memory before any key was there, in bytes.
+	EmptyRSS int64
+
 	cmd  *exec.Cmd
 	dir  string
 	done chan struct{}
-	// bytes of memory before any key was there, and with all keys
-	emptyRSS, fullRSS int64
 }
 
-// kind says how to start a server.
-type kind struct {
-	name    string
-	path    string
-	threads bool // it knows --server-threads
-	floor   bool // it is floor.c, which has no data
+// Kind says how to start a server.
+type Kind struct {
+	Name    string
+	Path    string
+	Threads bool // it knows --server-threads
+	Floor   bool // it is floor.c, which has no data and takes only a port
 }
 
-// findServers lists what can be compared: ours, those of the given names that
+// Find lists what can be compared: ours, those of the given names that
 // are on PATH, and floor.c, built, if it is there.
-func findServers(heddle, others, floor, tmp string) ([]kind, error) {
+func Find(heddle, others, floor, tmp string) ([]Kind, error) {
 	path, err := filepath.Abs(heddle)
 	if err != nil {
 		return nil, err
@@ -45,24 +48,26 @@ func findServers(heddle, others, floor, tmp string) ([]kind, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%w; make build", err)
 	}
-	list := []kind{{name: "heddle", path: path, threads: !strings.HasPrefix(filepath.Base(path), "redis")}}
+	list := []Kind{{Name: "heddle", Path: path, Threads: !strings.HasPrefix(filepath.Base(path), "redis")}}
 	for _, name := range strings.Split(others, ",") {
 		if path, err := exec.LookPath(name); err == nil && name != "" {
-			list = append(list, kind{name: filepath.Base(name), path: path, threads: strings.Contains(name, "keydb")})
+			list = append(list, Kind{Name: filepath.Base(name), Path: path, Threads: strings.Contains(name, "keydb")})
 		}
 	}
 	if _, err := os.Stat(floor); err == nil {
 		binary := filepath.Join(tmp, "floor")
 		if out, err := exec.Command("gcc", "-O2", "-o", binary, floor).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "compare: floor.c: %v\n%s", err, out)
+			fmt.Fprintf(os.Stderr, "floor.c: %v\n%s", err, out)
 		} else {
-			list = append(list, kind{name: "floor", path: binary, floor: true})
+			list = append(list, Kind{Name: "floor", Path: binary, Floor: true})
 		}
 	}
 	return list, nil
 }
 
-func startServer(k kind, threads int, extra []string) (*server, error) {
+// Start runs a server without persistence on a free port, in a folder of its own, and
+// returns once it takes connections. extra are more arguments.
+func Start(k Kind, threads int, extra []string) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -70,19 +75,19 @@ func startServer(k kind, threads int, extra []string) (*server, error) {
 	addr := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(addr)
-	dir, err := os.MkdirTemp("", "compare")
+	dir, err := os.MkdirTemp("", "target")
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir}
-	if k.threads {
+	if k.Threads {
 		args = append(args, "--server-threads", strconv.Itoa(threads))
 	}
-	if args = append(args, extra...); k.floor {
+	if args = append(args, extra...); k.Floor {
 		args = []string{port}
 	}
-	s := &server{name: k.name, addr: addr, dir: dir, done: make(chan struct{}), cmd: exec.Command(k.path, args...)}
-	s.line = filepath.Base(k.path) + " " + strings.Join(args, " ")
+	s := &Server{Name: k.Name, Addr: addr, dir: dir, done: make(chan struct{}), cmd: exec.Command(k.Path, args...)}
+	s.Line = filepath.Base(k.Path) + " " + strings.Join(args, " ")
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
@@ -92,29 +97,30 @@ func startServer(k kind, threads int, extra []string) (*server, error) {
 		close(s.done)
 	}()
 	if err := s.await(); err != nil {
-		s.stop()
-		return nil, fmt.Errorf("%s: %w", s.line, err)
+		s.Stop()
+		return nil, fmt.Errorf("%s: %w", s.Line, err)
 	}
 	time.Sleep(200 * time.Millisecond)
-	s.emptyRSS = s.rss()
+	s.EmptyRSS = s.RSS()
 	return s, nil
 }
 
-func (s *server) await() error {
+func (s *Server) await() error {
 	for range 300 {
 		select {
 		case <-s.done:
 			return errors.New("ended at once")
 		case <-time.After(20 * time.Millisecond):
 		}
-		if c, err := net.Dial("tcp", s.addr); err == nil {
+		if c, err := net.Dial("tcp", s.Addr); err == nil {
 			return c.Close()
 		}
 	}
 	return errors.New("does not answer")
 }
 
-func (s *server) stop() {
+// Stop ends the server and removes its folder. It may be asked for once.
+func (s *Server) Stop() {
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.done:
@@ -125,8 +131,8 @@ func (s *server) stop() {
 	os.RemoveAll(s.dir)
 }
 
-// cpu is the time that the process has spent, in user and kernel mode.
-func (s *server) cpu() (time.Duration, error) {
+// CPU is the time that the process has spent, in user and kernel mode.
+func (s *Server) CPU() (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
@@ -146,8 +152,8 @@ func parseStat(stat string) (time.Duration, error) {
 	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
 }
 
-// rss is the memory that the process has in use, in bytes.
-func (s *server) rss() int64 {
+// RSS is the memory that the process has in use, in bytes.
+func (s *Server) RSS() int64 {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -162,36 +168,33 @@ func (s *server) rss() int64 {
 	return 0
 }
 
-// version asks the server who it is.
-func (s *server) version() string {
-	info := s.info("server")
-	for _, field := range []string{"heddle_version", "redis_version"} {
-		if v := infoField(info, field); v != "" {
+// Version asks the server who it is.
+func (s *Server) Version() string {
+	for _, name := range []string{"heddle_version", "redis_version"} {
+		if v := s.Field("server", name); v != "" {
 			return v
 		}
 	}
 	return ""
 }
 
-// usedMemory is the memory that the server says it uses, in bytes.
-func (s *server) usedMemory() int64 {
-	n, _ := strconv.ParseInt(infoField(s.info("memory"), "used_memory"), 10, 64)
+// UsedMemory is the memory that the server says it uses, in bytes.
+func (s *Server) UsedMemory() int64 {
+	n, _ := strconv.ParseInt(s.Field("memory", "used_memory"), 10, 64)
 	return n
 }
 
-func infoField(info, name string) string {
-	_, after, _ := strings.Cut(info, "\n"+name+":")
+// Field returns a field of a section of INFO, nothing if it is not there.
+func (s *Server) Field(section, name string) string {
+	_, after, _ := strings.Cut(s.Ask("INFO "+section), "\n"+name+":")
 	value, _, _ := strings.Cut(after, "\r\n")
 	return value
 }
 
-// info returns a section of INFO, or nothing.
-func (s *server) info(section string) string { return s.ask("INFO " + section) }
-
-// ask sends an inline command and returns what comes at once, to its end if it
+// Ask sends an inline command and returns what comes at once, to its end if it
 // is a bulk.
-func (s *server) ask(line string) string {
-	c, err := net.Dial("tcp", s.addr)
+func (s *Server) Ask(line string) string {
+	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {
 		return ""
 	}
