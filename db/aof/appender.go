@@ -33,6 +33,13 @@ import (
 //
 // Rejected: writing in the workers before they reply, as Redis does; a queue of buffers between workers and the
 // writer, which the oplog is already; O_DIRECT or O_DSYNC, which lose to one fdatasync for many clients.
+//
+// The first is a matter of price. Where two processors are all there is for a worker, the writer and the clients, a sync
+// of 0.4 ms and 50 clients, handing effects over and replies back takes 8 us of processor time an operation; a worker
+// that synced by itself did 43,000 instead of 30,000 writes a second, and redis-server 35,000. But then one disk that
+// stands still keeps a worker's readers, and whoever would look what the matter is, waiting. A writer that waits before
+// a sync, for those whom the sync before has just answered (commit_delay), did 20,000; one that is woken by an eventfd
+// in a thread of its own, 28,000.
 
 // Policy is when the file is synced.
 type Policy int32
