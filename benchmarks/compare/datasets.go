@@ -135,5 +135,5 @@ func (o options) footprint(k target.Kind, d dataSet) (f footprint, err error) {
 		return f, err
 	}
 	time.Sleep(3 * time.Second) // until what was used while loading is given back
-	return footprint{float64(s.RSS()-s.EmptyRSS) / float64(d.elements), float64(s.UsedMemory()-used) / float64(d.elements)}, nil
+	return footprint{float64(s.RSS()-s.emptyRSS) / float64(d.elements), float64(s.UsedMemory()-used) / float64(d.elements)}, nil
 }

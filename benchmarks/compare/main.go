@@ -149,7 +149,8 @@ func (o options) size(w io.Writer, kinds []target.Kind, t tool, keys int, pipeli
 // server is a server under comparison.
 type server struct {
 	*target.Server
-	fullRSS int64 // bytes of memory with all keys
+	emptyRSS int64 // bytes of memory before there were keys
+	fullRSS  int64 // with all
 }
 
 func (o options) start(k target.Kind) (*server, error) {
@@ -157,11 +158,11 @@ func (o options) start(k target.Kind) (*server, error) {
 	if k.Name == "heddle" {
 		extra = strings.Fields(o.extra)
 	}
-	s, err := target.Start(k, o.serverThreads, extra)
+	s, err := target.Start(k, target.Options{Threads: o.serverThreads, Args: extra})
 	if err != nil {
 		return nil, err
 	}
-	return &server{Server: s}, nil
+	return &server{Server: s, emptyRSS: s.Settle()}, nil
 }
 
 // fill sets every key once.

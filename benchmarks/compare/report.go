@@ -169,7 +169,7 @@ func cpuModel() string {
 func writeMemory(w io.Writer, servers []*server, keys int, baseline string) {
 	perKey := map[string]float64{}
 	for _, s := range servers {
-		perKey[s.Name] = float64(s.fullRSS-s.EmptyRSS) / float64(keys)
+		perKey[s.Name] = float64(s.fullRSS-s.emptyRSS) / float64(keys)
 	}
 	fmt.Fprintf(w, "\nmemory with %d keys of 15 bytes\n", keys)
 	for _, s := range servers {
@@ -177,7 +177,7 @@ func writeMemory(w io.Writer, servers []*server, keys int, baseline string) {
 			continue
 		}
 		fmt.Fprintf(w, "%-14s empty %6.1f MB, full %8.1f MB, %6.1f bytes of RSS a key, all told %6.1f", s.Name,
-			float64(s.EmptyRSS)/(1<<20), float64(s.fullRSS)/(1<<20), perKey[s.Name], float64(s.fullRSS)/float64(keys))
+			float64(s.emptyRSS)/(1<<20), float64(s.fullRSS)/(1<<20), perKey[s.Name], float64(s.fullRSS)/float64(keys))
 		if base := perKey[baseline]; s.Name != baseline && base > 0 {
 			fmt.Fprintf(w, ", %.2fx", perKey[s.Name]/base)
 		}

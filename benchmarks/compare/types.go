@@ -150,7 +150,9 @@ func (o options) typeWorkload(w io.Writer, servers []*server, t typeWorkload, pi
 
 // typeTurn runs one workload on one server.
 func (o options) typeTurn(s *server, t typeWorkload, pipeline int) (sample, error) {
-	s.Ask("FLUSHALL")
+	if _, err := s.Ask("FLUSHALL"); err != nil {
+		return sample{}, err
+	}
 	if t.prepare != nil {
 		if err := s.fillBy(t.prepare, t.prepareCount); err != nil {
 			return sample{}, err

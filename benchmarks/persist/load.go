@@ -121,7 +121,7 @@ func collections(out []byte, from int) []byte {
 
 // pipe sends what next makes, batch by batch, until that is nothing.
 func (s *server) pipe(next func(out []byte) ([]byte, int)) error {
-	c, err := net.Dial("tcp", s.addr)
+	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {
 		return err
 	}

@@ -9,15 +9,17 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"heddle/benchmarks/target"
 )
 
 type options struct {
@@ -51,7 +53,7 @@ func main() {
 // part is one of the things that are measured, on a server that the part starts.
 type part struct {
 	name string
-	run  func(o options, k kind, dir string) (map[string]float64, error)
+	run  func(o options, k target.Kind, dir string) (map[string]float64, error)
 }
 
 func parts() []part {
@@ -59,18 +61,14 @@ func parts() []part {
 }
 
 func (o options) run(w io.Writer) error {
-	redis, err := exec.LookPath(o.redis)
+	kinds, err := target.Find(o.heddle, o.redis, "", "")
 	if err != nil {
 		return err
 	}
-	heddle, err := filepath.Abs(o.heddle)
-	if err != nil {
-		return err
+	if len(kinds) < 2 {
+		return fmt.Errorf("%s is not there", o.redis)
 	}
-	if _, err := os.Stat(heddle); err != nil {
-		return fmt.Errorf("%w; make build", err)
-	}
-	kinds := []kind{{"heddle", heddle, strings.Fields(o.extra)}, {"redis", redis, nil}}
+	kinds[1].Name = "redis"
 	fmt.Fprintf(w, "%s: %d keys, %d turns, %d writes a second\n", strings.Join(os.Args, " "), o.keys, o.turns, o.rate)
 	results := map[string][]map[string]float64{}
 	for turn := range o.turns {
@@ -82,18 +80,18 @@ func (o options) run(w io.Writer) error {
 					continue
 				}
 				if err := o.measure(p, k, all); err != nil {
-					return fmt.Errorf("%s, %s: %w", k.name, p.name, err)
+					return fmt.Errorf("%s, %s: %w", k.Name, p.name, err)
 				}
 			}
-			results[k.name] = append(results[k.name], all)
-			fmt.Fprintf(os.Stderr, "turn %d, %s: %v\n", turn+1, k.name, all)
+			results[k.Name] = append(results[k.Name], all)
+			fmt.Fprintf(os.Stderr, "turn %d, %s: %v\n", turn+1, k.Name, all)
 		}
 	}
 	report(w, results)
 	return nil
 }
 
-func (o options) measure(p part, k kind, all map[string]float64) error {
+func (o options) measure(p part, k target.Kind, all map[string]float64) error {
 	dir, err := os.MkdirTemp(o.dir, "persist")
 	if err != nil {
 		return err
@@ -107,12 +105,16 @@ func (o options) measure(p part, k kind, all map[string]float64) error {
 }
 
 // measureSave times saves and loads of an RDB file, and looks at writes beside them.
-func measureSave(o options, k kind, dir string) (map[string]float64, error) {
-	s, err := start(k, dir)
+func measureSave(o options, k target.Kind, dir string) (map[string]float64, error) {
+	s, err := o.start(k, dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { s.kill() }()
+	defer func() {
+		if s != nil {
+			s.Kill()
+		}
+	}()
 	if err := s.fill(o.keys); err != nil {
 		return nil, err
 	}
@@ -126,9 +128,9 @@ func measureSave(o options, k kind, dir string) (map[string]float64, error) {
 	if err := s.underLoad(o, got); err != nil {
 		return nil, err
 	}
-	s.kill()
+	s.Kill()
 	begin := time.Now()
-	if s, err = start(k, dir); err != nil {
+	if s, err = o.start(k, dir); err != nil {
 		return nil, err
 	}
 	got["load RDB, s"] = time.Since(begin).Seconds()
@@ -138,7 +140,7 @@ func measureSave(o options, k kind, dir string) (map[string]float64, error) {
 
 // underLoad writes at a steady rate, without a save and with one.
 func (s *server) underLoad(o options, got map[string]float64) error {
-	p := newPacer(s.addr, o.rate, o.keys)
+	p := newPacer(s.Addr, o.rate, o.keys)
 	calm, err := p.run(func() error { time.Sleep(o.quiet); return nil })
 	if err != nil {
 		return err
@@ -172,7 +174,7 @@ func (s *server) underLoad(o options, got map[string]float64) error {
 }
 
 // measureAppend writes an append-only file under two policies.
-func measureAppend(o options, k kind, dir string) (map[string]float64, error) {
+func measureAppend(o options, k target.Kind, dir string) (map[string]float64, error) {
 	got := map[string]float64{}
 	for _, l := range []struct {
 		name, fsync     string
@@ -182,19 +184,23 @@ func measureAppend(o options, k kind, dir string) (map[string]float64, error) {
 		if err := os.Mkdir(sub, 0o755); err != nil {
 			return nil, err
 		}
-		s, err := start(k, sub, "--appendonly", "yes", "--appendfsync", l.fsync, "--auto-aof-rewrite-percentage", "0")
+		s, err := o.start(k, sub, "--appendonly", "yes", "--appendfsync", l.fsync, "--auto-aof-rewrite-percentage", "0")
 		if err != nil {
 			return nil, err
 		}
-		before := s.cpu()
+		before, err := s.CPU()
+		if err != nil {
+			return nil, err
+		}
 		begin := time.Now()
 		ops, err := s.closedLoop(l.conns, l.pipeline, o.steady)
 		took := time.Since(begin)
-		spent := s.cpu() - before
-		s.kill()
-		if err != nil {
+		after, cpuErr := s.CPU()
+		s.Kill()
+		if err := errors.Join(err, cpuErr); err != nil {
 			return nil, err
 		}
+		spent := after - before
 		got[l.name+", ops/s"] = float64(ops) / took.Seconds()
 		got[l.name+", CPU us/op"] = float64(spent.Microseconds()) / float64(max(1, ops))
 	}
@@ -202,21 +208,25 @@ func measureAppend(o options, k kind, dir string) (map[string]float64, error) {
 }
 
 // measureLoadAOF loads an append-only file of commands, one for each small key.
-func measureLoadAOF(o options, k kind, dir string) (map[string]float64, error) {
+func measureLoadAOF(o options, k target.Kind, dir string) (map[string]float64, error) {
 	args := []string{"--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0"}
-	s, err := start(k, dir, args...)
+	s, err := o.start(k, dir, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { s.kill() }()
+	defer func() {
+		if s != nil {
+			s.Kill()
+		}
+	}()
 	if err := s.fill(o.keys); err != nil {
 		return nil, err
 	}
-	if err := s.shutDown(); err != nil {
+	if err := s.ShutDown(loading); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
-	if s, err = start(k, dir, args...); err != nil {
+	if s, err = o.start(k, dir, args...); err != nil {
 		return nil, err
 	}
 	return map[string]float64{"load AOF, s": time.Since(begin).Seconds()}, s.holds(o.keys)

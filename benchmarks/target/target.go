@@ -22,11 +22,11 @@ type Server struct {
 	Name string
 	Line string // its command line
 	Addr string
-	// EmptyRSS is the memory before any key was there, in bytes.
-	EmptyRSS int64
 
 	cmd  *exec.Cmd
 	dir  string
+	temp bool // dir is its own
+	mute bool // it knows no commands
 	done chan struct{}
 }
 
@@ -65,9 +65,19 @@ func Find(heddle, others, floor, tmp string) ([]Kind, error) {
 	return list, nil
 }
 
-// Start runs a server without persistence on a free port, in a folder of its own, and
-// returns once it takes connections. extra are more arguments.
-func Start(k Kind, threads int, extra []string) (*Server, error) {
+// Options say how a server is started.
+type Options struct {
+	Threads int      // of those that know --server-threads; 0: as many as they like
+	Args    []string // more arguments
+	// Dir is the folder for its files, which stays; empty: one of its own, removed by Stop.
+	Dir string
+	// Wait is how long it may take to load and to answer; 0: some seconds.
+	Wait time.Duration
+}
+
+// Start runs a server on a free port, without persistence unless the arguments say
+// otherwise, and returns once it answers. Its log goes to a file in its folder.
+func Start(k Kind, o Options) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -75,20 +85,28 @@ func Start(k Kind, threads int, extra []string) (*Server, error) {
 	addr := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(addr)
-	dir, err := os.MkdirTemp("", "target")
+	s := &Server{Name: k.Name, Addr: addr, dir: o.Dir, temp: o.Dir == "", mute: k.Floor, done: make(chan struct{})}
+	if s.temp {
+		if s.dir, err = os.MkdirTemp("", "target"); err != nil {
+			return nil, err
+		}
+	}
+	args := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", s.dir}
+	if k.Threads && o.Threads > 0 {
+		args = append(args, "--server-threads", strconv.Itoa(o.Threads))
+	}
+	if args = append(args, o.Args...); k.Floor {
+		args = []string{port}
+	}
+	s.cmd = exec.Command(k.Path, args...)
+	s.Line = filepath.Base(k.Path) + " " + strings.Join(args, " ")
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log, err := os.Create(filepath.Join(s.dir, "log"))
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir}
-	if k.Threads {
-		args = append(args, "--server-threads", strconv.Itoa(threads))
-	}
-	if args = append(args, extra...); k.Floor {
-		args = []string{port}
-	}
-	s := &Server{Name: k.Name, Addr: addr, dir: dir, done: make(chan struct{}), cmd: exec.Command(k.Path, args...)}
-	s.Line = filepath.Base(k.Path) + " " + strings.Join(args, " ")
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	defer log.Close()
+	s.cmd.Stdout = log
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -96,42 +114,74 @@ func Start(k Kind, threads int, extra []string) (*Server, error) {
 		s.cmd.Wait()
 		close(s.done)
 	}()
-	if err := s.await(); err != nil {
+	if o.Wait == 0 {
+		o.Wait = 6 * time.Second
+	}
+	if err := s.await(o.Wait); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("%s: %w", s.Line, err)
 	}
-	time.Sleep(200 * time.Millisecond)
-	s.EmptyRSS = s.RSS()
 	return s, nil
 }
 
-func (s *Server) await() error {
-	for range 300 {
+// await returns when the server answers PING, or, if it knows no commands, takes connections.
+func (s *Server) await(most time.Duration) error {
+	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		select {
 		case <-s.done:
-			return errors.New("ended at once")
-		case <-time.After(20 * time.Millisecond):
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("ended at once: %s", log)
+		default:
 		}
-		if c, err := net.Dial("tcp", s.Addr); err == nil {
+		if !s.mute {
+			if reply, err := s.Ask("PING"); err == nil && reply == "+PONG" {
+				return nil
+			}
+		} else if c, err := net.Dial("tcp", s.Addr); err == nil {
 			return c.Close()
 		}
 	}
 	return errors.New("does not answer")
 }
 
-// Stop ends the server and removes its folder. It may be asked for once.
+// Settle waits until what a start leaves behind is over, and returns the memory of the
+// server as it is, in bytes.
+func (s *Server) Settle() int64 {
+	time.Sleep(200 * time.Millisecond)
+	return s.RSS()
+}
+
+// PID is the number of the process.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
+// Stop ends the server and removes its folder, if that is its own. It may be asked for more than once.
 func (s *Server) Stop() {
+	if s.ShutDown(10*time.Second) != nil {
+		s.Kill()
+	}
+	if s.temp {
+		os.RemoveAll(s.dir)
+	}
+}
+
+// ShutDown ends the server as its user would, so that all is in its files.
+func (s *Server) ShutDown(most time.Duration) error {
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.done:
-	case <-time.After(10 * time.Second):
-		s.cmd.Process.Kill()
-		<-s.done
+		return nil
+	case <-time.After(most):
+		return errors.New("the server does not end")
 	}
-	os.RemoveAll(s.dir)
 }
 
-// CPU is the time that the process has spent, in user and kernel mode.
+// Kill ends the server at once.
+func (s *Server) Kill() {
+	s.cmd.Process.Kill()
+	<-s.done
+}
+
+// CPU is the time that the process and its ended children have spent, in user and kernel mode.
 func (s *Server) CPU() (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {
@@ -140,16 +190,22 @@ func (s *Server) CPU() (time.Duration, error) {
 	return parseStat(string(b))
 }
 
-// parseStat reads user and system time, counted in hundredths of a second, out
-// of /proc/PID/stat. The name in brackets may hold spaces.
+// parseStat adds up user and system time of a process and its children, counted in
+// hundredths of a second, in /proc/PID/stat. The name in brackets may hold spaces.
 func parseStat(stat string) (time.Duration, error) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 13 {
+	if len(fields) < 15 {
 		return 0, fmt.Errorf("unknown format of stat: %q", stat)
 	}
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
+	var ticks int64
+	for _, f := range fields[11:15] {
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
 
 // RSS is the memory that the process has in use, in bytes.
@@ -186,29 +242,35 @@ func (s *Server) UsedMemory() int64 {
 
 // Field returns a field of a section of INFO, nothing if it is not there.
 func (s *Server) Field(section, name string) string {
-	_, after, _ := strings.Cut(s.Ask("INFO "+section), "\n"+name+":")
+	info, _ := s.Ask("INFO " + section)
+	_, after, _ := strings.Cut(info, "\n"+name+":")
 	value, _, _ := strings.Cut(after, "\r\n")
 	return value
 }
 
-// Ask sends an inline command and returns what comes at once, to its end if it
-// is a bulk.
-func (s *Server) Ask(line string) string {
+// Ask sends an inline command on a connection of its own and returns the reply: a line,
+// with its first byte, or what a bulk holds.
+func (s *Server) Ask(line string) (string, error) {
+	if s.mute {
+		return "", errors.New("it knows no commands")
+	}
 	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprintf(c, "%s\r\n", line)
 	in := bufio.NewReader(c)
 	reply, err := in.ReadString('\n')
-	var n int
-	if _, scan := fmt.Sscanf(reply, "$%d\r\n", &n); err == nil && scan == nil && n > 0 {
-		body := make([]byte, n)
-		if _, err := io.ReadFull(in, body); err == nil {
-			return "\n" + string(body)
-		}
+	if err != nil {
+		return "", err
 	}
-	return reply
+	var n int
+	if _, err := fmt.Sscanf(reply, "$%d\r\n", &n); err == nil && n > 0 {
+		body := make([]byte, n)
+		_, err := io.ReadFull(in, body)
+		return string(body), err
+	}
+	return strings.TrimSpace(reply), nil
 }
