@@ -121,3 +121,16 @@ func TestReleaseBesideOthers(t *testing.T) {
 		t.Errorf("%d bytes are kept", kept)
 	}
 }
+
+// TestCloseTwice: a snapshot that is closed is over; to close it again does nothing, with
+// memory still being made ready for another.
+func TestCloseTwice(t *testing.T) {
+	ks := open(t, Options{Shards: 2})
+	a, b := ks.Snapshot(nil), ks.Snapshot(nil)
+	a.Close()
+	a.Close()
+	if n := ks.heap.Expected(); n != 1 {
+		t.Errorf("memory is expected for %d snapshots, of which one is open", n)
+	}
+	b.Close()
+}

@@ -234,6 +234,9 @@ func (sn *Snapshot) Close() { sn.close(false) }
 // close is Close; held says that the caller has all shards locked. Else it goes round the
 // shards and frees a little in each: whoever waits for one has it long before its next turn.
 func (sn *Snapshot) close(held bool) {
+	if sn.shards == nil {
+		return // it is closed already
+	}
 	r := sn.Reader()
 	defer r.End()
 	left := make([]int, 0, len(sn.shards))

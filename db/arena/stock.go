@@ -47,6 +47,13 @@ func (h *Heap) Expect() {
 	h.mu.expects++
 }
 
+// Expected returns how many Expect hold.
+func (h *Heap) Expected() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.expects
+}
+
 // Relax takes one Expect back. What is ready goes the way of all unused slabs.
 func (h *Heap) Relax() {
 	h.mu.Lock()
@@ -117,15 +124,19 @@ func (h *Heap) takeChunk() uint32 {
 	return first
 }
 
-// stockTries bounds how many spans are looked at for one that holds a whole chunk.
-const stockTries = 64
+// stockTries bounds how many spans are looked at for one that holds a whole chunk. Those of
+// twoChunks slabs do for certain, wherever they begin.
+const (
+	stockTries = 64
+	twoChunks  = 2*chunkSlabs - 1
+)
 
 // cutChunk cuts a whole chunk, which begins at a multiple of its size, out of a listed
 // span; 0 if it finds none.
 func (p *pageHeap) cutChunk() uint32 {
 	tries := 0
 	for b := spanBin(chunkSlabs); b < spanBins; b++ {
-		for i := p.spans[b]; i != 0 && tries < stockTries; i = p.h.slab(i).next {
+		for i := p.spans[b]; i != 0 && (tries < stockTries || b >= spanBin(twoChunks)); i = p.h.slab(i).next {
 			tries++
 			n := p.h.slab(i).span
 			at := (i + chunkSlabs - 1) &^ (chunkSlabs - 1)

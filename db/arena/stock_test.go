@@ -72,3 +72,35 @@ func TestStock(t *testing.T) {
 		}
 	}
 }
+
+// TestStockAmongHoles: many free spans that hold no whole chunk do not hide one that does,
+// and the heap does not grow for each look.
+func TestStockAmongHoles(t *testing.T) {
+	h := newHeap(t, Options{HugePages: 1 << 40})
+	p := &h.mu.small
+	h.Expect()
+	h.mu.Lock()
+	const period = 2 * chunkSlabs
+	var slabs []uint32
+	for range (stockTries + 10) * period {
+		i, _ := p.take(1)
+		*h.slab(i) = slab{bin: binSystem}
+		slabs = append(slabs, i)
+	}
+	for _, i := range slabs { // all but two slabs, that lie across a border
+		if at := i % period; at != 0 && at != period-1 {
+			*h.slab(i) = slab{}
+			p.put(i, 1)
+		}
+	}
+	h.mu.Unlock()
+	before := h.Committed()
+	for range 100 {
+		if h.takeChunk() == 0 {
+			t.Fatalf("there is no chunk, with %d MB committed, %d before", h.Committed()>>20, before>>20)
+		}
+	}
+	if grown := h.Committed() - before; grown > 100*chunkSize+growMax {
+		t.Errorf("the heap has grown by %d MB for 100 chunks", grown>>20)
+	}
+}

@@ -32,7 +32,7 @@ func (t *Table) filterBlock(h uint64, b []byte, gone func(member, value []byte) 
 		return
 	}
 	p := t.ownPage(h)
-	c := newBlock(blockSize(withSlack(front(stay)+size)), t.owner)
+	c := newBlock(blockSize(min(withSlack(front(stay)+size), len(b))), t.owner) // no room is made by members that go
 	setDepth(c, depth(b))
 	for s := range n {
 		if left[s/64]>>(s%64)&1 != 0 {

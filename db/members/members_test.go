@@ -384,3 +384,21 @@ func BenchmarkTable(b *testing.B) {
 		run("scan10", func(int) { cursor = full.Scan(cursor, 10, func(_, _ []byte) {}) })
 	}
 }
+
+// TestFilterTakesNoMemory: a table from which some members go does not grow by it.
+func TestFilterTakesNoMemory(t *testing.T) {
+	for _, share := range []float64{0.01, 0.04, 0.2, 0.5} {
+		tab, r := New(None), rand.New(rand.NewPCG(1, 2))
+		for i := range 200_000 {
+			tab.Add(fmt.Append(nil, "member:", i))
+		}
+		before := tab.MemSize()
+		tab.Filter(func(_, _ []byte) bool { return r.Float64() < share })
+		if after := tab.MemSize(); after > before {
+			t.Errorf("%v of the members go: %d bytes, %d before", share, after, before)
+		}
+		if err := tab.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
