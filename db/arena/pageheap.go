@@ -209,12 +209,15 @@ func (p *pageHeap) release(n uint32, limit, keep int) int {
 	return len(runs) * int(n)
 }
 
-// cool takes up to limit warm runs of n slabs out, the oldest first, except keep and
-// the small ones that were in use since the last call.
+// cool takes up to limit warm runs of n slabs out, the oldest first, except keep, and of
+// the small ones those that are to be ready and that were in use since the last call.
 func (p *pageHeap) cool(n uint32, limit, keep int) []uint32 {
 	h := p.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if p.id == smallHeap {
+		keep = max(keep, h.stockGoal())
+	}
 	limit = min(limit, len(p.warm[n])-keep)
 	if p.id == smallHeap {
 		limit = min(limit, p.low)

@@ -104,3 +104,31 @@ func TestStockAmongHoles(t *testing.T) {
 		t.Errorf("the heap has grown by %d MB for 100 chunks", grown>>20)
 	}
 }
+
+// TestStockStays: what is ready is not given back while it is expected to be needed.
+func TestStockStays(t *testing.T) {
+	h := newHeap(t, Options{HugePages: 1 << 40})
+	a := h.NewArena()
+	for range 8 << 10 { // 128 MB
+		a.Alloc(MaxSmall)
+	}
+	h.Expect()
+	for h.stockUp() {
+	}
+	for range 3 {
+		h.ReleasePages(1000)
+	}
+	h.mu.Lock()
+	ready, goal := len(h.mu.small.warm[1]), h.stockGoal()
+	h.mu.Unlock()
+	if ready < goal {
+		t.Errorf("%d slabs are ready, want %d", ready, goal)
+	}
+	h.Relax()
+	for range 3 {
+		h.ReleasePages(1000)
+	}
+	if n := len(h.mu.small.warm[1]); n != 0 {
+		t.Errorf("%d slabs are ready after the end", n)
+	}
+}
