@@ -210,11 +210,12 @@ func bitfield(c *command.Call, tx db.Txn, most int64) error {
 	if err != nil {
 		return err
 	}
-	changes := f.run(c.Reply, b)
+	grown := len(b) != was
+	changes := f.run(c.Reply, b, grown)
 	if changes == 0 {
-		// WATCH does not see zeros that were only added, as in Redis; who repeats
-		// the command elsewhere does.
-		if len(b) != was {
+		// Where every step overflowed WATCH does not see the zeros that were added, as in
+		// Redis; who repeats the command elsewhere does.
+		if grown {
 			tx.Dirty(1)
 		}
 		return nil
@@ -226,8 +227,9 @@ func bitfield(c *command.Call, tx db.Txn, most int64) error {
 	return nil
 }
 
-// run carries the steps out on b and returns how many changed it.
-func (f *fieldOps) run(w *resp.Writer, b []byte) (changes int64) {
+// run carries the steps out on b and returns how many changed it: as Redis counts them,
+// those that write what was there, too, if b was made longer for the command.
+func (f *fieldOps) run(w *resp.Writer, b []byte, grown bool) (changes int64) {
 	w.Array(len(f.ops))
 	for i := range f.ops {
 		op := &f.ops[i]
@@ -248,6 +250,8 @@ func (f *fieldOps) run(w *resp.Writer, b []byte) (changes int64) {
 		}
 		if now != old {
 			putBits(b, op.at, op.bits, uint64(now))
+		}
+		if now != old || grown {
 			changes++
 		}
 	}
