@@ -78,7 +78,6 @@ func TestStock(t *testing.T) {
 func TestStockAmongHoles(t *testing.T) {
 	h := newHeap(t, Options{HugePages: 1 << 40})
 	p := &h.mu.small
-	h.Expect()
 	h.mu.Lock()
 	const period = 2 * chunkSlabs
 	var slabs []uint32
@@ -94,6 +93,7 @@ func TestStockAmongHoles(t *testing.T) {
 		}
 	}
 	h.mu.Unlock()
+	h.Expect() // not before: the stocker is not to be woken
 	before := h.Committed()
 	for range 100 {
 		if h.takeChunk() == 0 {
