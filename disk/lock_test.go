@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestLock(t *testing.T) {
@@ -92,11 +93,13 @@ func TestLockRace(t *testing.T) {
 // TestLockOfKilled: the lock ends with the process.
 func TestLockOfKilled(t *testing.T) {
 	if name := os.Getenv("DISK_TEST_LOCK"); name != "" {
-		if _, err := OS().Lock(name, "the child"); err != nil {
+		l, err := OS().Lock(name, "the child")
+		if err != nil {
 			os.Exit(1)
 		}
 		os.Stdout.WriteString("locked\n")
-		select {}
+		time.Sleep(time.Hour) // until it is killed
+		_ = l.Close()         // till here the collector must not close the file
 	}
 	name := filepath.Join(t.TempDir(), "x.lock")
 	child := exec.Command(os.Args[0], "-test.run=^TestLockOfKilled$")

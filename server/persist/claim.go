@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -76,11 +77,24 @@ func (k *Keeper) claim(o aof.Options, patience time.Duration) (release func(), e
 	return sync.OnceFunc(func() { k.claims.drop(k, name) }), nil
 }
 
+// claimLoaded claims what DEBUG LOADAOF loads, unless it is in use here: where it is torn it is
+// cut.
+func (k *Keeper) claimLoaded() (release func(), err error) {
+	k.mu.Lock()
+	used := k.aof.store != nil
+	k.mu.Unlock()
+	if used {
+		return func() {}, nil
+	}
+	return k.claim(k.storeOptions(), 0)
+}
+
 // take is one try. Its error is a *disk.LockedError.
 func (c *claims) take(k *Keeper, fsys disk.FS, name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h := c.held[name]; h != nil {
+	if h := c.mine(fsys, name); h != nil {
+		c.held[name] = h
 		h.users++
 		return nil
 	}
@@ -101,6 +115,33 @@ func (c *claims) take(k *Keeper, fsys disk.FS, name string) error {
 	return nil
 }
 
+// mine returns what is held under the name, or under another that leads to the same file: then
+// the lock would be refused to ourselves.
+func (c *claims) mine(fsys disk.FS, name string) *claimed {
+	if h := c.held[name]; h != nil {
+		return h
+	}
+	for other, h := range c.held {
+		if same(fsys, other, name) {
+			return h
+		}
+	}
+	return nil
+}
+
+// same reports whether two names lead to one file or folder.
+func same(fsys disk.FS, a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := fsys.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := fsys.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
 // drop ends one use.
 func (c *claims) drop(k *Keeper, name string) {
 	c.mu.Lock()
@@ -109,7 +150,7 @@ func (c *claims) drop(k *Keeper, name string) {
 	if h.users--; h.users > 0 {
 		return
 	}
-	delete(c.held, name)
+	maps.DeleteFunc(c.held, func(_ string, other *claimed) bool { return other == h })
 	if h.lock == nil {
 		return
 	}

@@ -49,9 +49,15 @@ func (k *Keeper) ReloadAOF() error {
 	if err := k.flushAOF(); err != nil {
 		return errLoadAOF
 	}
+	unclaim, err := k.claimLoaded()
+	if err != nil {
+		k.o.Log.Warningf("%v", err)
+		return errLoadAOF
+	}
+	defer unclaim()
 	k.empty(true)
 	k.reloading.Store(true)
-	err := k.loadAOF()
+	err = k.loadAOF()
 	k.reloading.Store(false)
 	k.rebase()
 	if err != nil {

@@ -24,7 +24,9 @@ const (
 
 // aofState is what is known of the append-only file.
 type aofState struct {
-	mode      aofMode
+	mode aofMode
+	// store is that of the files which are on, or which a rewrite makes that is under way. Without a claim there is
+	// none: whoever has the files meanwhile changes them, and what was known of them is worth nothing.
 	store     *aof.Store
 	app       *appender // nil: nothing is written
 	others    int64     // bytes of all files but the one that is written
@@ -150,6 +152,8 @@ func (k *Keeper) disable() {
 	if k.work != nil && k.work.kind == rewritingAOF {
 		k.o.Log.Noticef("Killing running AOF rewrite child: %d", pid())
 		k.work.kill()
+	} else {
+		k.aof.store = nil
 	}
 	release := k.unclaimLocked()
 	k.mu.Unlock()
@@ -162,14 +166,13 @@ func (k *Keeper) disable() {
 	}
 }
 
-// openStore returns the store of the append-only files in the folder that is configured
-// now; other says that it is not the one that was in use.
-func (k *Keeper) openStore() (st *aof.Store, other bool, err error) {
-	o := k.storeOptions()
+// openStore returns the store of the append-only files that are claimed; other says that
+// they are not those in use.
+func (k *Keeper) openStore(o aof.Options) (st *aof.Store, other bool, err error) {
 	k.mu.Lock()
 	st = k.aof.store
 	k.mu.Unlock()
-	if st != nil && st.Folder() == filepath.Join(o.Dir, o.DirName) {
+	if st != nil && same(o.FS, st.Folder(), filepath.Join(o.Dir, o.DirName)) {
 		return st, false, nil
 	}
 	if st, err = aof.Open(o); err != nil {
@@ -256,12 +259,18 @@ func (k *Keeper) beginRewriteLocked() (run func(now bool) error) {
 
 // openRewrite creates the next file.
 func (k *Keeper) openRewrite(r *rewrite) (err error) {
-	if r.release, err = k.claim(k.storeOptions(), 0); err != nil {
+	o := k.storeOptions()
+	if r.release, err = k.claim(o, 0); err != nil {
 		return err
 	}
 	var other bool
-	if r.store, other, err = k.openStore(); err != nil {
+	if r.store, other, err = k.openStore(o); err != nil {
 		return err
+	}
+	if r.mode != aofOn {
+		k.mu.Lock()
+		k.aof.store = r.store
+		k.mu.Unlock()
 	}
 	r.moves = other && r.mode == aofOn
 	r.rdb = k.o.Config.Bool("aof-use-rdb-preamble")
@@ -365,8 +374,8 @@ func (k *Keeper) rewritten(r *rewrite, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.work = nil
-	if err == nil && r.mode == aofOff {
-		k.aof.store = r.store
+	if k.aof.mode != aofOn {
+		k.aof.store = nil
 	}
 	k.aof.took, k.aof.cow = k.o.Now().Sub(r.t.began), r.t.cow.Load()
 	switch {

@@ -113,15 +113,14 @@ func (k *Keeper) emptyBase(to disk.File, preamble bool) error {
 // that dir says by now. A rewrite that comes to its end meanwhile leaves them in place.
 func (k *Keeper) loadAOF() (err error) {
 	k.mu.Lock()
-	st, on := k.aof.store, k.aof.mode == aofOn
+	st := k.aof.store
 	k.mu.Unlock()
-	if !on {
-		if st, err = aof.Open(k.storeOptions()); err != nil {
-			k.logManifest(err)
-			return err
-		}
+	if st != nil {
+		defer st.Pin()()
+	} else if st, err = aof.Open(k.storeOptions()); err != nil {
+		k.logManifest(err)
+		return err
 	}
-	defer st.Pin()()
 	if !st.Any() {
 		return nil
 	}
