@@ -392,8 +392,10 @@ func (k *Keeper) rewritten(r *rewrite, err error) {
 		k.aof.failed = true
 		k.aof.failures++
 	}
-	if err != nil && k.aof.mode == aofEnabling && !k.stopping {
-		k.aof.scheduled = true // it cannot be left half on
+	if err != nil && !k.stopping && (k.aof.mode == aofEnabling || k.aof.mode == aofOn && r.moves) {
+		// It cannot be left half on, nor in a folder that a start does not look into. What is in
+		// the new one may look whole, if the disk took the manifest and then failed to remove it.
+		k.aof.scheduled = true
 	}
 }
 

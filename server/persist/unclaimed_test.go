@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -133,4 +134,40 @@ func TestClaimByAnotherName(t *testing.T) {
 	if len(w.k.claims.held)+len(other.k.claims.held) > 0 {
 		t.Error("something is held for ever")
 	}
+}
+
+// TestFailedMoveIsTriedAgain has a move fail behind its last step, and what would undo that,
+// too: the new folder looks whole. As soon as the disk works again the move is made.
+func TestFailedMoveIsTriedAgain(t *testing.T) {
+	d := newDisk(t)
+	if err := d.MkdirAll(otherDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := open(t, d, always)
+	w.Do("set k 1").Want(okReply)
+	w.set("dir", otherDir)
+	var renamed atomic.Bool
+	d.Fail(func(op simdisk.Op) error {
+		if !strings.HasPrefix(op.Name, otherDir) {
+			return nil
+		}
+		if renamed.Load() {
+			return syscall.EIO
+		}
+		if op.Kind == simdisk.Rename && strings.Contains(op.Name, ".manifest") {
+			renamed.Store(true)
+		}
+		return nil
+	})
+	w.rewriteNow()
+	d.Fail(nil)
+	w.Do("set k 2").Want(okReply)
+	w.durable()
+	w.wantLog("Background AOF rewrite terminated with error")
+	w.pass(1)
+	w.idle()
+	r := open(t, d.Clone(), always, "dir "+otherDir)
+	r.Do("get k").WantText(`"2"`)
+	r.stop()
+	w.stop()
 }
