@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -127,7 +128,8 @@ func checkHead(data []byte, at int, prev ID) (id ID, own bool, next int, ok bool
 		return id, false, 0, false
 	}
 	id, own, next = readHead(data, at, prev)
-	return id, own, next, true
+	// Only one spelling is right: a number too large for what it is added to loses bits.
+	return id, own, next, bytes.Equal(appendHead(nil, prev, id, own), data[at:next])
 }
 
 func uvarint(data []byte, at int) (u uint64, next int, ok bool) {
