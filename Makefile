@@ -40,7 +40,7 @@ test-plain:
 	$(GO) test -timeout 9m -run '$(RUN)' $(PKGS)
 
 test-race:
-	$(GO) test -race -timeout 15m $(PKGS)
+	$(GO) test -race $(FLAGS) -timeout 15m $(PKGS)
 
 lint:
 	scripts/lint

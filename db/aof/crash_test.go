@@ -346,7 +346,11 @@ func TestUpgradeCrash(t *testing.T) {
 // there twice, and it works again when the disk does.
 func TestFaultsAnywhere(t *testing.T) {
 	errs := []error{syscall.ENOSPC, syscall.EIO, &simdisk.Short{N: 5, Err: syscall.ENOSPC}, &simdisk.Short{N: 9}}
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 3
+	}
+	for seed := range seeds {
 		w := newWorld(t, simdisk.New(), Policy(seed%3))
 		r := rand.New(rand.NewPCG(seed, 8))
 		if err := w.start(); err != nil {

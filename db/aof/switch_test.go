@@ -50,14 +50,14 @@ func (f *window) close() bool {
 // it fails as well. The rewrite is aborted then, and the old file goes on. Whenever the power fails, also when the
 // disk may have the manifest that was given up, all that was promised is found.
 func TestFaultsOfRewrite(t *testing.T) {
-	counts := []int{3, 1000}
+	counts, step := []int{3, 1000}, 1
 	if testing.Short() {
-		counts = counts[:1]
+		counts, step = counts[:1], 7
 	}
 	for _, mode := range []Mode{On, Enabling} {
 		for _, policy := range []Policy{Always, No} {
 			for _, count := range counts {
-				for first, more := 0, true; more; first++ {
+				for first, more := 0, true; more; first += step {
 					more = faultyRewrite(t, mode, policy, first, count)
 					if t.Failed() {
 						t.Fatalf("mode %d, policy %d: from operation %d on %d fail", mode, policy, first, count)
