@@ -73,6 +73,9 @@ func (ks *Keyspace) Evict(now Millis, limit int) (r EvictResult) {
 // more keys would not bring that back sooner.
 func (ks *Keyspace) Evictable() int64 { return ks.Used() - ks.kept.Load() }
 
+// Kept returns the bytes that only open snapshots need, a part of Used.
+func (ks *Keyspace) Kept() int64 { return ks.kept.Load() }
+
 const (
 	// nearSlack is more than what arena.Heap.UsedNear may be late by.
 	nearSlack = MaxShards * (8 << 10)

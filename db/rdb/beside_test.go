@@ -114,7 +114,7 @@ func TestSaveBesideWriters(t *testing.T) {
 		if err := w.ks.Check(); err != nil {
 			t.Error(err)
 		}
-		if kept := w.ks.Used() - w.ks.Evictable(); kept != 0 {
+		if kept := w.ks.Kept(); kept != 0 {
 			t.Errorf("seed %d: %d bytes are kept for no snapshot", seed, kept)
 		}
 	}

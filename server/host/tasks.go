@@ -179,7 +179,7 @@ func (h *Host) sample(now time.Time) {
 	h.notePeak()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.peakKept = max(h.peakKept, h.kept())
+	h.peakKept = max(h.peakKept, h.Keyspace.Kept())
 	h.locks.sample(now)
 }
 
@@ -202,6 +202,3 @@ func (h *Host) taskFacts() []admin.TaskFacts {
 	}
 	return out
 }
-
-// kept is the memory that only snapshots need.
-func (h *Host) kept() int64 { return h.Keyspace.Used() - h.Keyspace.Evictable() }

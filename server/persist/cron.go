@@ -23,7 +23,7 @@ func (k *Keeper) Tick(now time.Time) {
 		return
 	}
 	dirty := k.changes(false)
-	kept := k.o.Keyspace.Used() - k.o.Keyspace.Evictable()
+	kept := k.o.Keyspace.Kept()
 	var run []func()
 	k.mu.Lock()
 	if t := k.work; t != nil {
