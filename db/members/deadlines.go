@@ -54,6 +54,9 @@ func (d *Deadlines) Get(member []byte) (at db.Millis, found bool) {
 
 // Passed reports whether the time of a member has come: it is to be hidden.
 func (d *Deadlines) Passed(member []byte, now db.Millis) bool {
+	if !d.AnyDue(now) {
+		return false
+	}
 	at, found := d.Get(member)
 	return found && at <= now
 }
@@ -66,23 +69,25 @@ func (d *Deadlines) Next() db.Millis {
 	return db.Millis(d.o.first().at)
 }
 
-// DueBy returns how many deadlines have passed: usually none, for they are taken
-// away soon. It takes time in proportion.
-func (d *Deadlines) DueBy(now db.Millis) (n int) {
-	if at := d.Next(); at == 0 || at > now {
+// AnyDue reports whether a deadline has passed: usually none has, for they are taken away
+// soon.
+func (d *Deadlines) AnyDue(now db.Millis) bool {
+	at := d.Next()
+	return at != 0 && at <= now
+}
+
+// DueBy returns how many deadlines have passed. It takes a step for each 16384.
+func (d *Deadlines) DueBy(now db.Millis) int {
+	if !d.AnyDue(now) {
 		return 0
 	}
-	for _, node := range d.o.nodes {
-		for _, l := range node.leaves {
-			for _, p := range l.pairs {
-				if db.Millis(p.at) > now {
-					return n
-				}
-				n++
-			}
-		}
-	}
-	return n
+	return d.o.upTo(uint64(now))
+}
+
+// AllDue reports whether all of the n members that there are have a deadline that has
+// passed. In constant time.
+func (d *Deadlines) AllDue(n int, now db.Millis) bool {
+	return d != nil && n > 0 && d.t.Len() == n && db.Millis(d.o.last().at) <= now
 }
 
 // Each visits every member with its deadline, in no order, until fn returns

@@ -29,6 +29,7 @@ func (d *Deadlines) check(t testing.TB, want map[string]db.Millis) {
 		if len(node.leaves) == 0 || len(node.leaves) > orderFan {
 			t.Fatalf("a node of %d leaves", len(node.leaves))
 		}
+		before := n
 		for _, l := range node.leaves {
 			mem += leafMem + int64(cap(l.pairs))*pairSize
 			if len(l.pairs) == 0 || len(l.pairs) > orderFan {
@@ -41,6 +42,9 @@ func (d *Deadlines) check(t testing.TB, want map[string]db.Millis) {
 				last = p
 				n++
 			}
+		}
+		if node.n != n-before {
+			t.Fatalf("a node of %d pairs counts %d", n-before, node.n)
 		}
 	}
 	if n != len(want) || mem != d.o.mem {
@@ -110,6 +114,9 @@ func due(t *testing.T, d *Deadlines, m map[string]db.Millis, now db.Millis, limi
 	if d.DueBy(now) != all {
 		t.Fatalf("DueBy says %d, want %d", d.DueBy(now), all)
 	}
+	if n := len(m); d.AllDue(n, now) != (n > 0 && all == n) || d.AllDue(n+1, now) || d.AnyDue(now) != (all > 0) {
+		t.Fatalf("%d of %d are due; all: %v, any: %v", all, n, d.AllDue(n, now), d.AnyDue(now))
+	}
 	got := d.Due(now, limit, func(member []byte) {
 		at, ok := m[string(member)]
 		if !ok || at > now || at < last {
@@ -132,7 +139,7 @@ func due(t *testing.T, d *Deadlines, m map[string]db.Millis, now db.Millis, limi
 func TestNoDeadlines(t *testing.T) {
 	var d *Deadlines
 	if _, found := d.Get(nil); found || d.Len() != 0 || d.MemSize() != 0 || d.Clone() != nil || d.Next() != 0 ||
-		d.Passed(nil, 1) || d.Delete(nil) || d.Due(1, 1, nil) != 0 || d.DueBy(9) != 0 || !d.Each(nil) {
+		d.Passed(nil, 1) || d.Delete(nil) || d.Due(1, 1, nil) != 0 || d.DueBy(9) != 0 || d.AllDue(0, 9) || d.AnyDue(9) || !d.Each(nil) {
 		t.Error("nil has deadlines")
 	}
 }

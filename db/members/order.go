@@ -23,6 +23,7 @@ type order struct {
 
 type orderNode struct {
 	owner  uint64
+	n      int // pairs
 	leaves []*orderLeaf
 }
 
@@ -34,7 +35,7 @@ type orderLeaf struct {
 const (
 	orderFan    = 128
 	leafMem     = 32 + pointerSize
-	nodeMem     = 32 + pointerSize
+	nodeMem     = 40 + pointerSize
 	pairSize    = 16
 	pointerSize = 8
 )
@@ -43,6 +44,32 @@ const (
 func (o *order) first() pair { return o.nodes[0].first() }
 
 func (n *orderNode) first() pair { return n.leaves[0].pairs[0] }
+
+// last returns the greatest pair. There is one.
+func (o *order) last() pair { return o.nodes[len(o.nodes)-1].last() }
+
+func (n *orderNode) last() pair { return n.leaves[len(n.leaves)-1].last() }
+
+func (l *orderLeaf) last() pair { return l.pairs[len(l.pairs)-1] }
+
+// upTo counts the pairs whose instant is at most at. Nodes and leaves that are due as a
+// whole are not looked through.
+func (o *order) upTo(at uint64) (count int) {
+	for _, n := range o.nodes {
+		if n.last().at <= at {
+			count += n.n
+			continue
+		}
+		for _, l := range n.leaves {
+			if l.last().at <= at {
+				count += len(l.pairs)
+				continue
+			}
+			return count + sort.Search(len(l.pairs), func(i int) bool { return l.pairs[i].at > at })
+		}
+	}
+	return count
+}
 
 // find returns where p is, or where it belongs: node, leaf, place.
 func (o *order) find(p pair) (i, j, k int) {
@@ -58,7 +85,7 @@ func (o *order) own(owner uint64, i, j int) (*orderNode, *orderLeaf) {
 	n := o.nodes[i]
 	if n.owner != owner {
 		o.ownRoot(owner)
-		n = &orderNode{owner, append(make([]*orderLeaf, 0, orderFan), n.leaves...)}
+		n = &orderNode{owner, n.n, append(make([]*orderLeaf, 0, orderFan), n.leaves...)}
 		o.nodes[i] = n
 	}
 	l := n.leaves[j]
@@ -81,7 +108,11 @@ func (o *order) drop(l *orderLeaf) { o.mem -= leafMem + int64(cap(l.pairs))*pair
 // node makes a node and counts its memory.
 func (o *order) node(owner uint64, leaves ...*orderLeaf) *orderNode {
 	o.mem += nodeMem + orderFan*pointerSize
-	return &orderNode{owner, append(make([]*orderLeaf, 0, orderFan), leaves...)}
+	n := &orderNode{owner: owner, leaves: append(make([]*orderLeaf, 0, orderFan), leaves...)}
+	for _, l := range leaves {
+		n.n += len(l.pairs)
+	}
+	return n
 }
 
 // ownRoot makes the root one that owner may change.
@@ -105,6 +136,7 @@ func (o *order) add(owner uint64, p pair) {
 		switch {
 		case len(l.pairs) < cap(l.pairs):
 			l.pairs = slices.Insert(l.pairs, k, p)
+			n.n++
 			return
 		case len(l.pairs) < orderFan:
 			o.drop(l)
@@ -116,9 +148,11 @@ func (o *order) add(owner uint64, p pair) {
 		default:
 			cut := splitAt(last)
 			o.ownRoot(owner)
-			o.nodes = slices.Insert(o.nodes, i+1, o.node(owner, n.leaves[cut:]...))
+			next := o.node(owner, n.leaves[cut:]...)
+			o.nodes = slices.Insert(o.nodes, i+1, next)
 			clear(n.leaves[cut:])
 			n.leaves = n.leaves[:cut]
+			n.n -= next.n
 		}
 	}
 }
@@ -138,6 +172,7 @@ func (o *order) remove(owner uint64, p pair) {
 	i, j, k := o.find(p)
 	n, l := o.own(owner, i, j)
 	l.pairs = slices.Delete(l.pairs, k, k+1)
+	n.n--
 	if len(l.pairs) == 0 {
 		o.cutLeaf(owner, i, j)
 		return
@@ -170,7 +205,8 @@ func (o *order) cutLeaf(owner uint64, i, j int) {
 	o.ownRoot(owner)
 	if left && len(n.leaves) > 0 {
 		before := o.nodes[i-1]
-		o.nodes[i-1] = &orderNode{owner, append(append(make([]*orderLeaf, 0, orderFan), before.leaves...), n.leaves...)}
+		all := append(append(make([]*orderLeaf, 0, orderFan), before.leaves...), n.leaves...)
+		o.nodes[i-1] = &orderNode{owner, before.n + n.n, all}
 	}
 	o.nodes = slices.Delete(o.nodes, i, i+1)
 	o.mem -= nodeMem + orderFan*pointerSize
