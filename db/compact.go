@@ -46,6 +46,9 @@ func (ks *Keyspace) Compact(budget, pages int) (more bool) {
 	return ks.heap.ReleasePages(pages) == pages && pages > 0 || more
 }
 
+// Age is arena.Heap.Age: Compact gives back what was not in use for an age.
+func (ks *Keyspace) Age() { ks.heap.Age() }
+
 // compactStep is how many segments are walked under one lock.
 const compactStep = 1
 

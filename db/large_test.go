@@ -39,6 +39,7 @@ func TestLarge(t *testing.T) {
 		l.change(20_000, 1)
 		for ks.Compact(500, 10) {
 			ks.Shrink()
+			ks.Age()
 			l.change(10, 5)
 		}
 		if err := ks.Check(); err != nil {

@@ -14,10 +14,13 @@ import (
 )
 
 // toy is a large collection for tests: a list of strings that copies itself.
-type toy struct{ items []string }
+type toy struct {
+	items []string
+	Shared
+}
 
 func (o *toy) Len() int         { return len(o.items) }
-func (o *toy) Clone() Object    { return &toy{slices.Clone(o.items)} }
+func (o *toy) Clone() Object    { return &toy{slices.Clone(o.items), o.Shared} }
 func (o *toy) Encoding() string { return "toy" }
 func (o *toy) MemSize() (n int64) {
 	for _, s := range o.items {
@@ -286,7 +289,7 @@ func (mt *modelTest) typeOf(db int, key string) Type {
 
 func (mt *modelTest) putObject(tx *Tx, db int) {
 	k, e := mt.key(), mt.exp()
-	mt.equal("put", tx.PutObject([]byte(k), TypeList, &toy{[]string{"a"}}, e), error(nil))
+	mt.equal("put", tx.PutObject([]byte(k), TypeList, &toy{items: []string{"a"}}, e), error(nil))
 	tx.Touched([]byte(k), ClassList, "rpush")
 	mt.m.dbs[db][k] = modelValue{"a", TypeList, mt.m.expiry(db, k, e)}
 }
@@ -375,6 +378,7 @@ func (mt *modelTest) time() {
 // cron expires, compacts and shrinks; then no dead key may be left.
 func (mt *modelTest) cron() {
 	mt.ks.ExpireCycle(mt.m.now, 1<<30)
+	mt.ks.Age()
 	mt.ks.Compact(1000, 10)
 	mt.ks.Shrink()
 	w := mt.ks.Whole(mt.m.now)

@@ -85,6 +85,7 @@ func TestOutOfMemory(t *testing.T) {
 		}
 		now += 500
 		ks.ExpireCycle(now, 1000)
+		ks.Age()
 		ks.Compact(1000, 10)
 		ks.Shrink()
 		if failed == 0 {

@@ -218,7 +218,7 @@ func TestChaos(t *testing.T) {
 	}
 	loop(func(*rand.Rand) { ks.Evict(Millis(now.Load()), 100) })
 	loop(func(*rand.Rand) { ks.ExpireCycle(Millis(now.Add(10)), 1000) })
-	loop(func(*rand.Rand) { ks.Compact(5000, 10); ks.Shrink(); ks.Report(Millis(now.Load()), false) })
+	loop(func(*rand.Rand) { ks.Age(); ks.Compact(5000, 10); ks.Shrink(); ks.Report(Millis(now.Load()), false) })
 	loop(func(rnd *rand.Rand) { watchChaos(ks, rnd, Millis(now.Load())) })
 	loop(func(rnd *rand.Rand) {
 		w := ks.Whole(Millis(now.Load()))
@@ -256,7 +256,7 @@ func chaos(tx *Tx, rnd *rand.Rand, a, b []byte) {
 	case 4:
 		tx.Append(a, make([]byte, rnd.IntN(3000)))
 	case 5:
-		tx.PutObject(a, TypeList, &toy{[]string{"x"}}, e)
+		tx.PutObject(a, TypeList, &toy{items: []string{"x"}}, e)
 	case 6:
 		if c, found, err := tx.EditCollection(a, TypeList); found && err == nil {
 			o := c.Object.(*toy)

@@ -116,6 +116,7 @@ func TestReleaseUnderChanges(t *testing.T) {
 			}
 		}
 		if rnd.IntN(50) == 0 {
+			ks.Age()
 			ks.Compact(1000, 100)
 		}
 		if rnd.IntN(1000) == 0 {

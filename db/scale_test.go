@@ -48,6 +48,7 @@ func BenchmarkMemory(b *testing.B) {
 		start := time.Now()
 		for more := true; more && time.Since(start) < time.Minute; {
 			ks.Shrink()
+			ks.Age()
 			more = ks.Compact(1000, 64)
 		}
 		b.ReportMetric(time.Since(start).Seconds(), "compact-s")

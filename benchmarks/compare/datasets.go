@@ -134,6 +134,6 @@ func (o options) footprint(k target.Kind, d dataSet) (f footprint, err error) {
 	if err := s.fillBy(d.make, d.commands); err != nil {
 		return f, err
 	}
-	time.Sleep(3 * time.Second) // until what was used while loading is given back
+	time.Sleep(12 * time.Second) // until what was used while loading is given back
 	return footprint{float64(s.RSS()-s.emptyRSS) / float64(d.elements), float64(s.UsedMemory()-used) / float64(d.elements)}, nil
 }

@@ -111,6 +111,7 @@ func TestArenaModel(t *testing.T) {
 				i := pick.Draw(t, "arena")
 				compact(t, arenas[i], live[i])
 			},
+			"age":     func(*rapid.T) { h.Age() },
 			"release": func(t *rapid.T) { h.ReleasePages(rapid.IntRange(0, 100).Draw(t, "slabs")) },
 			"drop": func(t *rapid.T) {
 				i := pick.Draw(t, "arena")

@@ -55,7 +55,8 @@ func testMemoryComesBack(t *testing.T, o Options) {
 			}
 		}
 	}
-	h.ReleasePages(0) // what is in use from now on stays
+	h.Age()
+	h.Age() // nothing was in use not long ago
 	for h.ReleasePages(100) > 0 {
 	}
 	for i := 0; i < len(refs); i += 10 {
@@ -105,7 +106,8 @@ func TestLargeInParallel(t *testing.T) {
 	if n := h.Used(); n != 0 {
 		t.Errorf("%d bytes are left", n)
 	}
-	h.ReleasePages(0) // what is in use from now on stays
+	h.Age()
+	h.Age() // nothing was in use not long ago
 	for h.ReleasePages(10) > 0 {
 	}
 	if n := h.Mapped(); n > SlabSize {
@@ -128,6 +130,7 @@ func TestArenasInParallel(t *testing.T) {
 				return
 			default:
 				h.Expect()
+				h.Age()
 				h.ReleasePages(20)
 				h.Relax()
 				if h.Used() < 0 || h.Mapped() < 0 || h.Committed() < 0 {

@@ -59,6 +59,7 @@ func TestStock(t *testing.T) {
 			fresh = fresh[:len(refs)]
 			// The stocker may be at a last chunk.
 			for end := time.Now().Add(10 * time.Second); ready() > 0 && time.Now().Before(end); {
+				h.Age()
 				h.ReleasePages(100)
 			}
 			if ready() != 0 {
@@ -117,6 +118,7 @@ func TestStockStays(t *testing.T) {
 	for h.stockUp() {
 	}
 	for range 3 {
+		h.Age()
 		h.ReleasePages(1000)
 	}
 	h.mu.Lock()
@@ -127,6 +129,7 @@ func TestStockStays(t *testing.T) {
 	}
 	h.Relax()
 	for range 3 {
+		h.Age()
 		h.ReleasePages(1000)
 	}
 	if n := len(h.mu.small.warm[1]); n != 0 {

@@ -191,6 +191,9 @@ func (h *Host) Purge(held bool) {
 		go h.Purge(false)
 		return
 	}
+	for range 2 { // nothing counts as used not long ago
+		h.Keyspace.Age()
+	}
 	within(time.Second, compactShare, func() bool { return h.Keyspace.Compact(0, compactPages) })
 	debug.FreeOSMemory()
 }

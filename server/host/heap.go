@@ -34,8 +34,9 @@ const (
 	smallPercent = 300
 	// heapTick is how often the keeper looks.
 	heapTick = 500 * time.Millisecond
-	// quietTicks is for how many ticks little must have been allocated.
-	quietTicks = 4
+	// quietTicks is for how many ticks little must have been allocated. What is given
+	// back and needed again soon is dearer than what it saves meanwhile: see arena.Heap.Age.
+	quietTicks = 20
 	// quietBytes is how much little is, in a tick.
 	quietBytes = 256 << 10
 	// heapSlack is how much may be left that is not alive, beside a sixteenth of what is.

@@ -19,6 +19,10 @@ const (
 	compactPages  = 256 // slabs given back to the system at once
 )
 
+// memoryAge is for how long memory is unused, at least, before it is given back to the
+// system; it may be twice as long.
+const memoryAge = 5 * time.Second
+
 // The share of time that a task may take, in percent of a period. Expired keys
 // get the most, for they should be gone within a second, however many come due
 // at once; a share is only used while there is a backlog.
@@ -44,6 +48,7 @@ func (h *Host) addTasks() {
 	add("evict", 0, h.evictKeys)
 	add("tidy", 0, h.tidy)
 	add("compact", 100*time.Millisecond, h.compact)
+	add("age", memoryAge, func(time.Time) { h.Keyspace.Age() })
 	add("persist", 100*time.Millisecond, h.Keeper.Tick)
 	add("balance", server.BalanceEvery, h.balancer())
 	add("shrink", time.Second, func(time.Time) { h.Keyspace.Shrink() })
