@@ -28,7 +28,7 @@ func imports() []importRule {
 		{"replication/oplog", nil},
 		{"resp", nil},
 		{"server/command", []string{"db", "db/glob", "resp", "server/command/longdouble"}},
-		{"server/command/cmdtest", []string{"db", "replication/oplog", "resp", "server/command", "server/dispatch"}},
+		{"server/command/cmdtest", []string{"db", "db/invariants", "replication/oplog", "resp", "server/command", "server/dispatch"}},
 		{"server/command/server", []string{"config", "db/...", "resp", "server/command", "server/command/docs", "server/stats"}},
 		{"server/command/...", []string{"db/...", "resp", "server/command/..."}},
 		{"server/migrate", []string{"server/command/generic"}},
@@ -42,9 +42,10 @@ func imports() []importRule {
 		{"server/pace", []string{"db"}},
 		{"server/process", []string{"server/log"}},
 		{"server", []string{"db/...", "replication/oplog", "resp", "server/dispatch", "server/pace", "server/poll", "server/stats"}},
-		{"difftest/...", []string{"difftest"}},
-		{"benchmarks/...", []string{"benchmarks/histogram", "benchmarks/target"}},
-		{"tests/...", []string{"difftest"}},
+		{"difftest/...", []string{"difftest", "tests/testserver"}},
+		{"benchmarks/...", []string{"benchmarks/histogram", "benchmarks/target", "tests/testserver"}},
+		{"tests/testserver", nil},
+		{"tests/...", []string{"difftest", "tests/testserver"}},
 		{".", nil},
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"heddle/tests/testserver"
 )
 
 // With -rewrite, what a redis-server answers replaces the expected answers in
@@ -131,29 +131,15 @@ func redisGet(t *testing.T, c net.Conn, r *bufio.Reader, name string) []string {
 }
 
 func startRedis(t *testing.T) net.Conn {
-	bin, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server here")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	args := []string{"--enable-protected-configs", "yes", "--bind", "*", "-::*"} // the default of bind, since its values are tried
+	s := testserver.Run(t, testserver.Redis(t), testserver.Options{Args: args})
+	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	l.Close()
-	cmd := exec.Command(bin, "--port", port, "--save", "", "--enable-protected-configs", "yes", "--dir", t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for range 100 {
-		if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
-			return c
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("redis-server did not start")
-	return nil
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 // redisDo sends a command and returns the reply's texts, flat.

@@ -3,29 +3,28 @@ package difftest
 import (
 	"bufio"
 	"bytes"
-	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
+
+	"heddle/tests/testserver"
 )
 
+var binary testserver.Binary
+
+func TestMain(m *testing.M) { binary.Main(m) }
+
 // oracle starts redis-server for the length of a test.
-func oracle(t *testing.T, args ...string) *Server {
+func oracle(t *testing.T, args ...string) *testserver.Server {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip("redis-server is not installed")
-	}
-	return serve(t, "redis-server", append(OracleArgs(), args...)...)
+	return testserver.RunRedis(t, testserver.Options{Args: args})
 }
 
-func serve(t *testing.T, path string, args ...string) *Server {
+// heddle starts a server of ours, in a checked build.
+func heddle(t *testing.T, workers int) *testserver.Server {
 	t.Helper()
-	s, err := StartServer(path, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
+	path := binary.Path(t, "", testserver.Checked)
+	return testserver.Run(t, path, testserver.Options{Args: testserver.Args(path, workers)})
 }
 
 // TestHeddle compares a server of ours, in a checked build, with redis-server.
@@ -33,13 +32,7 @@ func TestHeddle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	theirs := oracle(t)
-	binary, err := BuildChecked(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := serve(t, binary, HeddleArgs(2)...)
-	compareAll(t, theirs, ours, 20000)
+	compareAll(t, oracle(t), heddle(t, 2), 20000)
 }
 
 // TestOracleWithItself holds that no template depends on chance or time.
@@ -47,7 +40,7 @@ func TestOracleWithItself(t *testing.T) {
 	compareAll(t, oracle(t), oracle(t), 10000)
 }
 
-func compareAll(t *testing.T, theirs, ours *Server, n int) {
+func compareAll(t *testing.T, theirs, ours *testserver.Server, n int) {
 	t.Helper()
 	var out bytes.Buffer
 	result, err := Compare(theirs.Addr, ours.Addr, Config{

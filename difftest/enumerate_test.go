@@ -10,12 +10,7 @@ func TestEnumerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	theirs := oracle(t)
-	binary, err := BuildChecked(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := serve(t, binary, HeddleArgs(1)...)
+	theirs, ours := oracle(t), heddle(t, 1)
 	for proto := 2; proto <= 3; proto++ {
 		var out bytes.Buffer
 		cases, failed, err := Enumerate(theirs.Addr, ours.Addr, Enumerated{Every: 40, Proto: proto, Large: proto == 3, Most: 5, Out: &out})

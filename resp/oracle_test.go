@@ -8,44 +8,18 @@ import (
 	"math"
 	"math/rand"
 	"net"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"heddle/tests/testserver"
 )
 
-// startOracle runs redis-server on a free port until the test ends.
+// startOracle runs redis-server until the test ends.
 func startOracle(t *testing.T, args ...string) (addr string) {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr = l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(addr)
-	cmd := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--daemonize", "no", "--dir", t.TempDir()}, args...)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	for range 100 {
-		if c, err := net.Dial("tcp", addr); err == nil {
-			c.Close()
-			return addr
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("redis-server does not answer")
-	return ""
+	return testserver.RunRedis(t, testserver.Options{Args: args}).Addr
 }
 
 // ask sends a stream and returns all that comes back, until the server closes

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"heddle/tests/testserver"
 )
 
 // result is what a server did in a round.
@@ -114,8 +116,8 @@ func command(args ...string) []byte {
 }
 
 // round runs the load on one server.
-func (o options) round(s *server) (result, error) {
-	l, err := o.connect(s.addr)
+func (o options) round(s *testserver.Server) (result, error) {
+	l, err := o.connect(s.Addr)
 	if l != nil {
 		defer l.close()
 	}
@@ -125,11 +127,17 @@ func (o options) round(s *server) (result, error) {
 	if err := l.run(o.pipeline, time.Second/2); err != nil { // until all is warm
 		return result{}, err
 	}
-	had, before, start := l.delivered, s.cpu(), time.Now()
+	before, err := s.CPU()
+	if err != nil {
+		return result{}, err
+	}
+	had, start := l.delivered, time.Now()
 	if err := l.run(o.pipeline, o.span); err != nil {
 		return result{}, err
 	}
-	return result{elements: l.delivered - had, took: time.Since(start), cpu: s.cpu() - before}, nil
+	took := time.Since(start)
+	after, err := s.CPU()
+	return result{elements: l.delivered - had, took: took, cpu: after - before}, err
 }
 
 // run pushes and takes for a while.

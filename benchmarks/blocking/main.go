@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"heddle/tests/testserver"
 )
 
 type options struct {
@@ -53,7 +55,7 @@ func main() {
 // contender is a server under comparison and what it did.
 type contender struct {
 	name   string
-	server *server
+	server *testserver.Server
 	costs  []float64 // microseconds of CPU per element, by round
 }
 
@@ -62,7 +64,7 @@ func (o options) run() error {
 		o.clients, o.pipeline, o.size, o.timeout, o.turns, o.span, runtime.NumCPU())
 	var all []*contender
 	add := func(name, binary string, args ...string) error {
-		s, err := startServer(binary, args...)
+		s, err := testserver.Start(binary, testserver.Options{Args: args})
 		if err == nil {
 			all = append(all, &contender{name: name, server: s})
 		}
@@ -70,7 +72,7 @@ func (o options) run() error {
 	}
 	defer func() {
 		for _, c := range all {
-			c.server.stop()
+			c.server.Stop()
 		}
 	}()
 	if err := add("redis", o.redis); err != nil {

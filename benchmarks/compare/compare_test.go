@@ -3,11 +3,12 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"heddle/tests/testserver"
 )
 
 func TestReplies(t *testing.T) {
@@ -88,10 +89,7 @@ func TestReport(t *testing.T) {
 // TestTypes runs the workloads and data sets of the data types for a moment,
 // redis-server on both sides.
 func TestTypes(t *testing.T) {
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed")
-	}
+	path := testserver.Redis(t)
 	o := options{heddle: path, others: "redis-server", baseline: "redis-server", toolName: "own", suite: "types", scale: 0.001, turns: 1, pipelines: "16",
 		serverThreads: 1, load: load{conns: 5, threads: 1}}
 	var out bytes.Buffer
@@ -114,10 +112,7 @@ func TestTypes(t *testing.T) {
 
 // TestCompare runs the whole program for a moment, redis-server on both sides.
 func TestCompare(t *testing.T) {
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed")
-	}
+	path := testserver.Redis(t)
 	record := filepath.Join(t.TempDir(), "history")
 	o := options{heddle: path, others: "redis-server,nosuchserver", baseline: "redis-server", toolName: "own", keys: "1000", pipelines: "1,16", turns: 1,
 		serverThreads: 1, record: record, load: load{conns: 5, threads: 2, gets: 10, value: 32, duration: 100 * time.Millisecond}}

@@ -118,7 +118,7 @@ func (r row) record(file string, servers []*server, l load, tool string) error {
 				medians[m.name] = median(values)
 			}
 		}
-		line.Servers[s.Name] = result{s.Line, s.Version(), s.fullRSS, medians}
+		line.Servers[s.Name] = result{s.Line(), s.Version(), s.fullRSS, medians}
 	}
 	b, err := json.Marshal(line)
 	if err != nil {
@@ -146,7 +146,7 @@ func writeHead(w io.Writer, servers []*server, tool string, l load, turns int) {
 	fmt.Fprintf(w, "load: %s, %d connections on %d threads, GET:SET %d:1, %d-byte values, %v a turn, %d turns each, in turn\n",
 		tool, l.conns, l.threads, l.gets, l.value, l.duration, turns)
 	for _, s := range servers {
-		fmt.Fprintf(w, "%-14s %-10s %s\n", s.Name, s.Version(), s.Line)
+		fmt.Fprintf(w, "%-14s %-10s %s\n", s.Name, s.Version(), s.Line())
 	}
 }
 

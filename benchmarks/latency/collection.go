@@ -14,7 +14,7 @@ func (o options) collection(s *server) error {
 	if err := s.fillSet(o.members); err != nil {
 		return err
 	}
-	fmt.Printf("a sorted set of %d members: RSS %d MB, %d bytes a member\n", o.members, s.rss()>>20, (s.rss()-s.empty)/int64(o.members))
+	fmt.Printf("a sorted set of %d members: RSS %d MB, %d bytes a member\n", o.members, s.RSS()>>20, (s.RSS()-s.empty)/int64(o.members))
 	alone, err := s.change(o.members, context.Background(), o.span)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (o options) collection(s *server) error {
 	fmt.Println("ZADD alone:                    ", alone)
 	ctx, cancel := context.WithTimeout(context.Background(), o.span)
 	defer cancel()
-	before, walks := s.rss(), make(chan walked)
+	before, walks := s.RSS(), make(chan walked)
 	go func() { walks <- s.repeat(ctx, "DEBUG DIGEST") }()
 	beside, err := s.change(o.members, ctx, o.span)
 	if err != nil {
@@ -33,7 +33,7 @@ func (o options) collection(s *server) error {
 		return w.err
 	}
 	fmt.Printf("ZADD while a snapshot is read:  %v; %d times read, RSS %+d MB; p99.9 %.2f x\n",
-		beside, w.times, (s.rss()-before)>>20, float64(beside.p999)/float64(alone.p999))
+		beside, w.times, (s.RSS()-before)>>20, float64(beside.p999)/float64(alone.p999))
 	return s.unlink()
 }
 
@@ -94,7 +94,7 @@ func (s *server) unlink() error {
 	}
 	took := time.Since(t)
 	sum := <-others
-	fmt.Printf("UNLINK took %v; others, 1 s before to 4 s after: %v; RSS then %d MB\n", took.Round(time.Microsecond), sum, s.rss()>>20)
+	fmt.Printf("UNLINK took %v; others, 1 s before to 4 s after: %v; RSS then %d MB\n", took.Round(time.Microsecond), sum, s.RSS()>>20)
 	return nil
 }
 

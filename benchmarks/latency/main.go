@@ -1,7 +1,8 @@
 // Command latency measures what a server's clients notice of its background
 // work: the latest reply while the keyspace grows, the latency of paced writes
 // with and without a reader that walks the whole keyspace, and the memory that
-// this costs; or the same of one large sorted set (-members). It starts the server itself and prints one line per figure.
+// this costs; or the same of one large sorted set (-members). It starts the server itself
+// and prints one line per figure.
 //
 // Writes are paced by the clock, not by the replies: one that is late does not
 // delay those behind it, and its lateness counts (no coordinated omission).
@@ -16,11 +17,12 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"heddle/tests/testserver"
 )
 
 type options struct {
@@ -57,14 +59,14 @@ func (o options) run() error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	if o.members > 0 {
 		return o.collection(s)
 	}
 	if err := s.fill(0, o.keys); err != nil {
 		return err
 	}
-	fmt.Printf("%d keys: RSS %d MB, %d bytes a key\n", o.keys, s.rss()>>20, (s.rss()-s.empty)/int64(o.keys))
+	fmt.Printf("%d keys: RSS %d MB, %d bytes a key\n", o.keys, s.RSS()>>20, (s.RSS()-s.empty)/int64(o.keys))
 	if err := o.walking(s); err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func (o options) walking(s *server) error {
 		return err
 	}
 	fmt.Println("paced writes alone:      ", alone)
-	before := s.rss()
+	before := s.RSS()
 	ctx, cancel := context.WithCancel(context.Background())
 	walks := make(chan walked)
 	peak := make(chan int64)
@@ -109,7 +111,7 @@ func (o options) growing(s *server) error {
 		select {
 		case err := <-done:
 			fmt.Printf("growing from %d to %d keys in %.1f s: %v, RSS %d bytes a key\n", o.keys, o.grow,
-				time.Since(begin).Seconds(), summarize(all), (s.rss()-s.empty)/int64(o.grow))
+				time.Since(begin).Seconds(), summarize(all), (s.RSS()-s.empty)/int64(o.grow))
 			return err
 		default:
 		}
@@ -142,53 +144,21 @@ func summarize(all []time.Duration) summary {
 
 // server is a server that was started here.
 type server struct {
-	cmd   *exec.Cmd
-	addr  string
+	*testserver.Server
 	empty int64 // RSS without keys
 }
 
 func start(binary string, args []string) (*server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s, err := testserver.Start(binary, testserver.Options{Args: append([]string{"--enable-debug-command", "local"}, args...)})
 	if err != nil {
 		return nil, err
 	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	_, port, _ := net.SplitHostPort(addr)
-	s := &server{addr: addr, cmd: exec.Command(binary, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--enable-debug-command", "local"}, args...)...)}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for range 100 {
-		if c, err := s.dial(); err == nil {
-			_ = c.Close()
-			s.empty = s.rss()
-			return s, nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.stop()
-	return nil, fmt.Errorf("%s does not answer", binary)
-}
-
-func (s *server) stop() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-}
-
-// rss is the server's resident memory in bytes.
-func (s *server) rss() int64 {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
-	if f := strings.Fields(string(b)); len(f) > 1 {
-		n, _ := strconv.ParseInt(f[1], 10, 64)
-		return n * int64(os.Getpagesize())
-	}
-	return 0
+	return &server{s, s.RSS()}, nil
 }
 
 func (s *server) peakRSS(ctx context.Context) (top int64) {
 	for ctx.Err() == nil {
-		top = max(top, s.rss())
+		top = max(top, s.RSS())
 		time.Sleep(20 * time.Millisecond)
 	}
 	return top
@@ -300,7 +270,7 @@ type conn struct {
 }
 
 func (s *server) dial() (*conn, error) {
-	c, err := net.Dial("tcp", s.addr)
+	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {
 		return nil, err
 	}

@@ -222,7 +222,7 @@ func measureLoadAOF(o options, k target.Kind, dir string) (map[string]float64, e
 	if err := s.fill(o.keys); err != nil {
 		return nil, err
 	}
-	if err := s.ShutDown(loading); err != nil {
+	if err := s.Terminate(loading); err != nil {
 		return nil, err
 	}
 	begin := time.Now()

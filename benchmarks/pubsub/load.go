@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"heddle/tests/testserver"
 )
 
 // audience is the subscribers of a round.
@@ -87,13 +89,13 @@ func (a *audience) close() {
 }
 
 // round runs the load on one server.
-func (o options) round(s *server) (result, error) {
-	a, err := o.subscribe(s.addr)
+func (o options) round(s *testserver.Server) (result, error) {
+	a, err := o.subscribe(s.Addr)
 	defer a.close()
 	if err != nil {
 		return result{}, err
 	}
-	c, err := net.Dial("tcp", s.addr)
+	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {
 		return result{}, err
 	}
@@ -102,7 +104,11 @@ func (o options) round(s *server) (result, error) {
 	publish := fmt.Sprintf("*3\r\n$7\r\nPUBLISH\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(channel), channel, o.size, payload)
 	batch := []byte(strings.Repeat(publish, o.pipeline))
 	replies := bufio.NewReader(c)
-	before, start := s.cpu(), time.Now()
+	before, err := s.CPU()
+	if err != nil {
+		return result{}, err
+	}
+	start := time.Now()
 	sent := int64(0)
 	for time.Since(start) < o.span {
 		if _, err := c.Write(batch); err != nil {
@@ -123,5 +129,7 @@ func (o options) round(s *server) (result, error) {
 	if err := a.await(messages); err != nil {
 		return result{}, err
 	}
-	return result{messages: messages, took: time.Since(start), cpu: s.cpu() - before}, nil
+	took := time.Since(start)
+	after, err := s.CPU()
+	return result{messages: messages, took: took, cpu: after - before}, err
 }

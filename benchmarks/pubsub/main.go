@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"heddle/tests/testserver"
 )
 
 type options struct {
@@ -60,16 +62,16 @@ func (r result) perSecond() float64 { return float64(r.messages) / r.took.Second
 func (o options) run() error {
 	fmt.Printf("%d subscribers, %d bytes, pipeline %d, window %d, %d rounds of %v; %d CPUs; ours: %s\n",
 		o.subscribers, o.size, o.pipeline, o.window, o.turns, o.span, runtime.NumCPU(), o.args)
-	ours, err := startServer(o.heddle, strings.Fields(o.args)...)
+	ours, err := testserver.Start(o.heddle, testserver.Options{Args: strings.Fields(o.args)})
 	if err != nil {
 		return err
 	}
-	defer ours.stop()
-	theirs, err := startServer(o.redis)
+	defer ours.Stop()
+	theirs, err := testserver.Start(o.redis, testserver.Options{})
 	if err != nil {
 		return err
 	}
-	defer theirs.stop()
+	defer theirs.Stop()
 	var ratios []float64
 	for turn := range o.turns {
 		a, err := o.round(ours)

@@ -1,13 +1,9 @@
 package aof
 
 import (
-	"bytes"
 	"errors"
 	"io"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +13,7 @@ import (
 	"heddle/db/digest"
 	"heddle/db/rdb"
 	"heddle/disk"
+	"heddle/tests/testserver"
 )
 
 // sampleFile is an RDB file of a real server that lies beside the checkout.
@@ -43,10 +40,7 @@ func loadSample(t *testing.T) *db.Keyspace {
 
 // TestWriteCommands: redis-server makes the same data of the commands.
 func TestWriteCommands(t *testing.T) {
-	server, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("NOT COMPARED: there is no redis-server")
-	}
+	server := testserver.Redis(t)
 	ks := loadSample(t)
 	sn := ks.Snapshot(nil)
 	defer sn.Close()
@@ -82,35 +76,12 @@ func OptionsFor(dir string) Options {
 // digestOf starts redis-server on an AOF and asks for its digest.
 func digestOf(t *testing.T, server, dir string) string {
 	t.Helper()
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(server, "--port", "0", "--unixsocket", sock, "--dir", dir, "--save", "", "--appendonly", "yes", "--enable-debug-command", "yes")
-	var log bytes.Buffer
-	cmd.Stdout = &log
-	if err := cmd.Start(); err != nil {
+	s := testserver.Run(t, server, testserver.Options{Dir: dir, Args: []string{"--appendonly", "yes", "--enable-debug-command", "yes"}})
+	reply, err := s.Ask("DEBUG DIGEST")
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
-	for range 500 {
-		time.Sleep(20 * time.Millisecond)
-		if line := ask(sock, "PING"); line == "+PONG" {
-			return strings.TrimPrefix(ask(sock, "DEBUG", "DIGEST"), "+")
-		}
-	}
-	t.Fatalf("redis-server did not come up:\n%s", log.String())
-	return ""
-}
-
-// ask sends a command and returns the line that it is answered, or nothing.
-func ask(sock string, argv ...string) string {
-	c, err := net.Dial("unix", sock)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = c.Close() }()
-	_, _ = c.Write(resp(argv...))
-	b := make([]byte, 100)
-	n, _ := c.Read(b)
-	return strings.TrimSpace(string(b[:n]))
+	return strings.TrimPrefix(reply, "+")
 }
 
 // TestWriteCommandsStops: whoever writes may be stopped, and errors of the disk end it.

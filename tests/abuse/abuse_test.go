@@ -13,24 +13,22 @@ import (
 	"testing"
 	"time"
 
-	"heddle/difftest"
+	"heddle/tests/testclient"
+	"heddle/tests/testserver"
 )
 
 const maxClients = 60
 
-// start builds and runs a checked server.
-func start(t *testing.T, args ...string) *difftest.Server {
+// binary is a server whose invariants are checked.
+var binary testserver.Binary
+
+func TestMain(m *testing.M) { binary.Main(m) }
+
+// start runs a server.
+func start(t *testing.T, args ...string) *testserver.Server {
 	t.Helper()
-	binary, err := difftest.BuildChecked(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := difftest.StartServer(binary, append(difftest.HeddleArgs(2), args...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
+	path := binary.Path(t, "", testserver.Checked)
+	return testserver.Run(t, path, testserver.Options{Args: append(testserver.Args(path, 2), args...)})
 }
 
 // abuses are the ways to misbehave over a fresh connection.
@@ -95,13 +93,9 @@ func abuses() map[string]func(c *net.TCPConn, rng *rand.Rand) {
 // places, so the witness keeps its connection.
 func TestAbuse(t *testing.T) {
 	s := start(t, "--maxclients", strconv.Itoa(maxClients))
-	c, err := difftest.Dial(s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	do(t, c, "SET", "big", strings.Repeat("b", 200000))
-	before := memory(t, c)
+	c := testclient.Dial(t, s.Addr)
+	c.Do("SET", "big", strings.Repeat("b", 200000))
+	before := memory(c)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for name, abuse := range abuses() {
@@ -119,12 +113,9 @@ func TestAbuse(t *testing.T) {
 		t.Fatalf("the server died:\n%s", s.Log())
 	}
 	settle(t, c, before)
-	if log := s.Log(); strings.Contains(log, "panic") || strings.Contains(log, "goroutine ") {
-		t.Errorf("the log tells of a fault of ours:\n%s", log)
-	}
 }
 
-func misbehave(s *difftest.Server, name string, abuse func(*net.TCPConn, *rand.Rand), stop chan struct{}) {
+func misbehave(s *testserver.Server, name string, abuse func(*net.TCPConn, *rand.Rand), stop chan struct{}) {
 	rng := rand.New(rand.NewSource(int64(len(name)) + time.Now().UnixNano()))
 	for {
 		select {
@@ -145,13 +136,13 @@ func misbehave(s *difftest.Server, name string, abuse func(*net.TCPConn, *rand.R
 
 // witness sets and reads keys, each answer right, and returns how long the
 // slowest took.
-func witness(t *testing.T, c *difftest.Client, length time.Duration) (slowest time.Duration) {
+func witness(t *testing.T, c testclient.Client, length time.Duration) (slowest time.Duration) {
 	t.Helper()
 	begin := time.Now()
 	for i := 0; time.Since(begin) < length; i++ {
 		sent := time.Now()
-		do(t, c, "SET", "witness", strconv.Itoa(i))
-		if got := do(t, c, "GET", "witness"); got != strconv.Itoa(i) {
+		c.Do("SET", "witness", strconv.Itoa(i))
+		if got := string(c.Do("GET", "witness").Text); got != strconv.Itoa(i) {
 			t.Fatalf("read %q, wrote %d", got, i)
 		}
 		slowest = max(slowest, time.Since(sent))
@@ -163,11 +154,11 @@ func witness(t *testing.T, c *difftest.Client, length time.Duration) (slowest ti
 }
 
 // settle holds that connections and memory of the others are given back.
-func settle(t *testing.T, c *difftest.Client, before int) {
+func settle(t *testing.T, c testclient.Client, before int64) {
 	t.Helper()
-	var clients, used int
+	var clients, used int64
 	for range 100 {
-		clients, used = info(t, c, "clients", "connected_clients"), memory(t, c)
+		clients, used = c.Number("clients", "connected_clients"), memory(c)
 		if clients == 1 && used < before+4<<20 {
 			return
 		}
@@ -176,40 +167,17 @@ func settle(t *testing.T, c *difftest.Client, before int) {
 	t.Errorf("%d clients are left, %d bytes are in use, %d before", clients, used, before)
 }
 
-func memory(t *testing.T, c *difftest.Client) int { return info(t, c, "memory", "used_memory") }
-
-func info(t *testing.T, c *difftest.Client, section, field string) int {
-	t.Helper()
-	_, after, _ := strings.Cut(do(t, c, "INFO", section), "\n"+field+":")
-	n, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]))
-	if err != nil {
-		t.Fatalf("%s: %v", field, err)
-	}
-	return n
-}
-
-func do(t *testing.T, c *difftest.Client, argv ...string) string {
-	t.Helper()
-	r, err := c.Do(argv...)
-	if err != nil || r.Kind == '-' {
-		t.Fatalf("%s: %q, %v", argv[0], r.Text, err)
-	}
-	return string(r.Text)
-}
+func memory(c testclient.Client) int64 { return c.Number("memory", "used_memory") }
 
 // TestOutOfMemory fills the server beyond its limit: writes are refused in
 // Redis' words, reads go on, and room is there again after deletes.
 func TestOutOfMemory(t *testing.T) {
 	s := start(t, "--maxmemory", "20mb", "--maxmemory-policy", "noeviction")
-	c, err := difftest.Dial(s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := testclient.Dial(t, s.Addr)
 	value := strings.Repeat("v", 10000)
 	n := 0
 	for ; n < 5000; n++ {
-		r, err := c.Do("SET", fmt.Sprintf("k:%d", n), value)
+		r, err := c.Client.Do("SET", fmt.Sprintf("k:%d", n), value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,11 +191,11 @@ func TestOutOfMemory(t *testing.T) {
 	if n < 1000 || n >= 2200 {
 		t.Errorf("%d keys of 10 KB fit 20 MB", n)
 	}
-	if got := do(t, c, "GET", "k:0"); got != value {
+	if got := string(c.Do("GET", "k:0").Text); got != value {
 		t.Errorf("reads a value of %d bytes", len(got))
 	}
-	do(t, c, "FLUSHALL")
-	do(t, c, "SET", "k", value)
+	c.Do("FLUSHALL")
+	c.Do("SET", "k", value)
 }
 
 // TestTerminateInPipeline ends the server while a pipeline is under way: what

@@ -5,7 +5,6 @@ package clients
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -14,38 +13,23 @@ import (
 	"testing"
 	"time"
 
-	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 // patience is how long one program may take.
 const patience = 2 * time.Minute
 
-// binary is the checked server that all tests start.
-var binary string
+// binary is a server whose invariants are checked.
+var binary testserver.Binary
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "clients")
-	if err == nil {
-		binary, err = difftest.BuildChecked(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { binary.Main(m) }
 
-// start runs a checked server with two workers and returns its port.
+// start runs a server with two workers and returns its port.
 func start(t *testing.T) (port string) {
 	t.Helper()
-	s, err := difftest.StartServer(binary, append(difftest.HeddleArgs(2), "--min-clients-per-thread", "1")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	_, port, err = net.SplitHostPort(s.Addr)
+	path := binary.Path(t, "", testserver.Checked)
+	s := testserver.Run(t, path, testserver.Options{Args: append(testserver.Args(path, 2), "--min-clients-per-thread", "1")})
+	_, port, err := net.SplitHostPort(s.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}

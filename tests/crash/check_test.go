@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 // cut says how far a state that may be found has got: of each client at least and at most
@@ -65,7 +66,7 @@ func (r *run) between(what string, l low) cut {
 
 // verify compares what the server holds with what it may hold: one of some cuts. It makes
 // what it found the new begin, and returns what is wrong.
-func (r *run) verify(s *difftest.Server, cuts []cut) (faults []string) {
+func (r *run) verify(s *testserver.Server, cuts []cut) (faults []string) {
 	d, err := difftest.Dial(s.Addr)
 	if err != nil {
 		return []string{err.Error()}

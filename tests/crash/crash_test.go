@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +22,8 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testclient"
+	"heddle/tests/testserver"
 )
 
 const (
@@ -41,33 +41,22 @@ var (
 	keep    = flag.String("keep", "", "directory that gets what the killed server left, when a fault is found in it")
 )
 
-var build = sync.OnceValues(func() (string, error) {
-	if *server != "" {
-		return exec.LookPath(*server)
-	}
-	dir, err := os.MkdirTemp("", "crash")
-	if err != nil {
-		return "", err
-	}
-	return difftest.BuildChecked(dir)
-})
+// binary is the server under test.
+var binary testserver.Binary
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *seed == 0 {
 		*seed = time.Now().UnixNano()
 	}
-	code := m.Run()
-	if path, err := build(); err == nil && *server == "" {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+	binary.Main(m)
 }
 
 // run is a history of crashes of one server.
 type run struct {
 	t       *testing.T
 	rng     *rand.Rand
+	path    string // of the server
 	dir     string
 	args    []string
 	clients []*client
@@ -77,18 +66,12 @@ type run struct {
 	// damage, if set, is done to the files of the killed server: to see that it is found.
 	damage func(dir string)
 	cycles int
-	s      *difftest.Server
+	s      *testserver.Server
 }
 
 func newRun(t *testing.T, args ...string) *run {
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &run{t: t, rng: rand.New(rand.NewSource(*seed)), dir: t.TempDir(), args: args}
-	if r.args = append(difftest.OracleArgs(), args...); !difftest.IsRedis(path) {
-		r.args = append(difftest.HeddleArgs(2), args...)
-	}
+	r := &run{t: t, rng: rand.New(rand.NewSource(*seed)), path: binary.Path(t, *server, testserver.Checked), dir: t.TempDir()}
+	r.args = append(testserver.Args(r.path, 2), args...)
 	for i := range *clients {
 		r.clients = append(r.clients, newClient(r, i, *seed+int64(i)))
 	}
@@ -98,37 +81,29 @@ func newRun(t *testing.T, args ...string) *run {
 
 // start starts the server on what the last one left. One time in three it is killed again
 // while it loads.
-func (r *run) start() (*difftest.Server, error) {
-	path, err := build()
-	if err != nil {
-		return nil, err
-	}
+func (r *run) start() (*testserver.Server, error) {
 	for r.cycles > 0 && r.rng.Intn(3) == 0 {
-		s, err := difftest.Spawn(r.dir, path, r.args...)
+		s, err := testserver.Spawn(r.path, testserver.Options{Dir: r.dir, Args: r.args})
 		if err != nil {
 			return nil, err
 		}
 		time.Sleep(time.Duration(r.rng.Intn(200)) * time.Millisecond)
 		s.Kill()
 	}
-	s, err := difftest.StartServerIn(r.dir, patience, path, r.args...)
+	s, err := testserver.Start(r.path, testserver.Options{Dir: r.dir, Wait: patience, Args: r.args})
 	if err != nil {
 		return nil, err
 	}
 	r.t.Cleanup(s.Kill)
 	if r.cycles == 0 {
-		err = r.setUp(s)
+		r.setUp(s)
 	}
-	return s, err
+	return s, nil
 }
 
 // setUp makes what is there before the first cycle.
-func (r *run) setUp(s *difftest.Server) error {
-	c, err := difftest.Dial(s.Addr)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func (r *run) setUp(s *testserver.Server) {
+	c := testclient.Dial(r.t, s.Addr)
 	commands := [][]string{{"SELECT", "8"}}
 	for i := range tokens {
 		commands = append(commands, []string{"RPUSH", "tokens:l" + strconv.Itoa(i%4), "token" + strconv.Itoa(i)},
@@ -138,17 +113,7 @@ func (r *run) setUp(s *difftest.Server) error {
 	for i := range filler {
 		commands = append(commands, []string{"SET", "filler:" + strconv.Itoa(i), strings.Repeat("f", i%100)})
 	}
-	for part := range slices.Chunk(append(commands, []string{"SAVE"}), 500) {
-		if err := c.Send(part...); err != nil {
-			return err
-		}
-		for _, argv := range part {
-			if r, err := c.Receive(); err != nil || r.Kind == '-' {
-				return fmt.Errorf("%q: %s %w", argv, r.Text, err)
-			}
-		}
-	}
-	return nil
+	c.All(append(commands, []string{"SAVE"}))
 }
 
 // journal is the list to which all clients append in this cycle.
@@ -216,16 +181,9 @@ func (r *run) recent(killed time.Time) cut {
 // forget deletes the journal of the last cycle, lest they grow for an hour. It is of no
 // interest whether that is lost.
 func (r *run) forget(journal string) {
-	c, err := difftest.Dial(r.s.Addr)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	c := testclient.Dial(r.t, r.s.Addr)
 	defer c.Close()
-	for _, argv := range [][]string{{"SELECT", "8"}, {"DEL", journal}} {
-		if reply, err := c.Do(argv...); err != nil || reply.Kind == '-' {
-			r.t.Fatalf("%q: %s %v", argv, reply.Text, err)
-		}
-	}
+	c.All([][]string{{"SELECT", "8"}, {"DEL", journal}})
 }
 
 // disturb has the server save and rewrite at random until the time is over.
@@ -287,17 +245,9 @@ func TestSaves(t *testing.T) {
 
 // saves has the server save again and again, and returns the states that may be found.
 func (r *run) saves(until time.Time) []cut {
-	c, err := difftest.Dial(r.s.Addr)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	c := testclient.Dial(r.t, r.s.Addr)
 	defer c.Close()
-	info := func(field string) string {
-		reply, _ := c.Do("INFO", "persistence")
-		_, after, _ := strings.Cut(string(reply.Text), "\n"+field+":")
-		value, _, _ := strings.Cut(after, "\r\n")
-		return value
-	}
+	saving := func() bool { return c.Field("persistence", "rdb_bgsave_in_progress") != "0" }
 	start := low{units: make([]int, len(r.clients)), journal: make([]int, len(r.clients))}
 	cuts := []cut{r.between("the begin", start)}
 	for i := range r.clients {
@@ -305,14 +255,12 @@ func (r *run) saves(until time.Time) []cut {
 	}
 	for time.Now().Before(until) {
 		before := r.low(time.Now())
-		if reply, err := c.Do("BGSAVE"); err != nil || reply.Kind == '-' {
-			r.t.Fatalf("BGSAVE: %s %v", reply.Text, err)
-		}
+		c.Do("BGSAVE")
 		cuts = append(cuts, r.between(fmt.Sprint("save ", len(cuts)), before))
-		for info("rdb_bgsave_in_progress") == "1" && time.Now().Before(until) {
+		for saving() && time.Now().Before(until) {
 			time.Sleep(2 * time.Millisecond)
 		}
-		if info("rdb_bgsave_in_progress") == "0" {
+		if !saving() {
 			cuts = cuts[len(cuts)-1:] // it is complete: no earlier one may be found
 		}
 		time.Sleep(time.Duration(r.rng.Intn(100)) * time.Millisecond)

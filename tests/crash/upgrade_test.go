@@ -8,16 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"heddle/difftest"
+	"heddle/tests/testclient"
+	"heddle/tests/testserver"
 )
 
 // TestUpgrade has the server take over the single AOF file of an older one, and kills it
 // again and again before it is done: whenever that is, all is there in the end.
 func TestUpgrade(t *testing.T) {
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := newRun(t, "--appendonly", "yes", "--appendfsync", "always")
 	c := r.clients[0]
 	var old bytes.Buffer
@@ -45,32 +42,20 @@ func TestUpgrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 1 + r.rng.Intn(3) {
-			s, err := difftest.Spawn(r.dir, path, r.args...)
+			s, err := testserver.Spawn(r.path, testserver.Options{Dir: r.dir, Args: r.args})
 			if err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Duration(r.rng.Intn(150)) * time.Millisecond)
 			s.Kill()
 		}
-		s, err := difftest.StartServerIn(r.dir, patience, path, r.args...)
+		s, err := testserver.Start(r.path, testserver.Options{Dir: r.dir, Wait: patience, Args: r.args})
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		t.Cleanup(s.Kill)
-		d, err := difftest.Dial(s.Addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var replies []difftest.Reply
-		for _, argv := range c.ask() {
-			reply, err := d.Do(argv...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			replies = append(replies, reply)
-		}
-		d.Close()
-		if got := c.found(replies); got.digest != want.digest {
+		d := testclient.Dial(t, s.Addr)
+		if got := c.found(d.All(c.ask())); got.digest != want.digest {
 			t.Fatalf("round %d: %d keys, not the %d that were there\n%s", round, len(got.sums), len(want.sums), s.Log())
 		}
 		if _, err := os.Stat(filepath.Join(r.dir, "appendonly.aof")); err == nil {

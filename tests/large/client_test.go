@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,66 +13,38 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testclient"
+	"heddle/tests/testserver"
 )
 
-// client is a connection whose errors end the test.
-type client struct {
-	*difftest.Client
-	t *testing.T
-}
+// client is a connection to a server that holds a large collection.
+type client struct{ testclient.Client }
 
 // patience is how long a reply may take.
 const patience = time.Minute
 
-func dial(t *testing.T, s *difftest.Server) client {
+func dial(t *testing.T, s *testserver.Server) client {
 	t.Helper()
-	c, err := difftest.Dial(s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testclient.Dial(t, s.Addr)
 	c.Patience = patience
-	t.Cleanup(c.Close)
-	return client{c, t}
-}
-
-// do runs a command given as words; an error reply ends the test.
-func (c client) do(argv ...string) difftest.Reply {
-	c.t.Helper()
-	return c.all([][]string{argv})[0]
-}
-
-// all runs commands at once and returns the replies; none may be an error.
-func (c client) all(commands [][]string) []difftest.Reply {
-	c.t.Helper()
-	if err := c.Send(commands...); err != nil {
-		c.t.Fatal(err)
-	}
-	replies := make([]difftest.Reply, 0, len(commands))
-	for _, argv := range commands {
-		r, err := c.Receive()
-		if err != nil || r.Kind == '-' {
-			c.t.Fatalf("%.200q: %s %v", argv, r.Text, err)
-		}
-		replies = append(replies, r)
-	}
-	return replies
+	return client{c}
 }
 
 // number demands that a command answers n.
 func (c client) number(n int, argv ...string) {
-	c.t.Helper()
-	if r := c.do(argv...); string(r.Text) != strconv.Itoa(n) {
-		c.t.Fatalf("%q answers %s, want %d", argv, r.Text, n)
+	c.T.Helper()
+	if r := c.Do(argv...); string(r.Text) != strconv.Itoa(n) {
+		c.T.Fatalf("%q answers %s, want %d", argv, r.Text, n)
 	}
 }
 
 // bulk runs a command and collects the members that it answers, if those are many: not by way
 // of a Reply, which with so many takes more time of this process than of the server.
-func (c client) bulk(s *difftest.Server, members map[string]bool, argv ...string) {
-	c.t.Helper()
+func (c client) bulk(s *testserver.Server, members map[string]bool, argv ...string) {
+	c.T.Helper()
 	conn, err := net.Dial("tcp", s.Addr)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(patience))
@@ -81,7 +52,7 @@ func (c client) bulk(s *difftest.Server, members map[string]bool, argv ...string
 	in := bufio.NewReaderSize(conn, 1<<20)
 	head, err := in.ReadString('\n')
 	if err != nil || head[0] == '-' {
-		c.t.Fatal(head, err)
+		c.T.Fatal(head, err)
 	}
 	if head[0] != '*' {
 		return
@@ -91,7 +62,7 @@ func (c client) bulk(s *difftest.Server, members map[string]bool, argv ...string
 	for range 2 * n {
 		line, err := in.ReadSlice('\n')
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		all.Write(line)
 	}
@@ -104,33 +75,17 @@ func (c client) bulk(s *difftest.Server, members map[string]bool, argv ...string
 
 // used is the memory in use by INFO.
 func (c client) used() int64 {
-	c.t.Helper()
-	_, after, _ := strings.Cut(string(c.do("INFO", "memory").Text), "used_memory:")
-	value, _, _ := strings.Cut(after, "\r\n")
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return n
-}
-
-// rss is the memory of the process.
-func rss(s *difftest.Server) int64 {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.PID()))
-	if f := strings.Fields(string(b)); len(f) > 1 {
-		n, _ := strconv.ParseInt(f[1], 10, 64)
-		return n * int64(os.Getpagesize())
-	}
-	return 0
+	c.T.Helper()
+	return c.Number("memory", "used_memory")
 }
 
 // beside runs fn while another client asks twice a millisecond for a small thing, and
 // reports how long both took.
-func (c client) beside(s *difftest.Server, what string, fn func()) {
-	c.t.Helper()
+func (c client) beside(s *testserver.Server, what string, fn func()) {
+	c.T.Helper()
 	other, err := difftest.Dial(s.Addr)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	defer other.Close()
 	other.Patience = patience
@@ -164,6 +119,6 @@ func (c client) beside(s *difftest.Server, what string, fn func()) {
 		all = append(all, 0)
 	}
 	slices.Sort(all)
-	c.t.Logf("%-34s %10v; another client waits %v at most, %v at p99", what, took.Round(10*time.Microsecond),
+	c.T.Logf("%-34s %10v; another client waits %v at most, %v at p99", what, took.Round(10*time.Microsecond),
 		all[len(all)-1].Round(10*time.Microsecond), all[len(all)*99/100].Round(10*time.Microsecond))
 }

@@ -10,17 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 var (
@@ -32,32 +28,12 @@ var (
 // small is how many elements there are without -big.
 const small = 30_000
 
-// build returns the server under test.
-var build = sync.OnceValues(func() (string, error) {
-	if *server != "" {
-		return *server, nil
-	}
-	dir, err := os.MkdirTemp("", "large")
-	if err != nil {
-		return "", err
-	}
-	if *big == 0 {
-		return difftest.BuildChecked(dir)
-	}
-	binary := filepath.Join(dir, "heddle-server")
-	if out, err := exec.Command("go", "build", "-o", binary, "heddle/cmd/heddle-server").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return binary, nil
-})
+// binary is the server under test.
+var binary testserver.Binary
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	code := m.Run()
-	if path, err := build(); err == nil && *server == "" {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+	binary.Main(m)
 }
 
 // kind is how a type of collection is filled and read. Elements are told by number.
@@ -146,29 +122,18 @@ func TestLarge(t *testing.T) {
 }
 
 func life(t *testing.T, k *kind, n int) {
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
+	mode := testserver.Checked
+	if *big > 0 {
+		mode = testserver.Shipped
 	}
-	args := difftest.OracleArgs()
-	if !difftest.IsRedis(path) {
-		args = difftest.HeddleArgs(1) // so that everything that takes long delays all others
-	}
-	s, err := difftest.StartServer(path, append(args, strings.Fields(*extra)...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if log := s.Log(); strings.Contains(log, " BUG") || strings.Contains(log, "goroutine ") {
-			t.Errorf("log:\n%s", log)
-		}
-		s.Stop()
-	})
+	path := binary.Path(t, *server, mode)
+	args := testserver.Args(path, 1) // so that everything that takes long delays all others
+	s := testserver.Run(t, path, testserver.Options{Args: append(args, strings.Fields(*extra)...)})
 	c := dial(t, s)
-	before, empty := c.used(), rss(s)
+	before, empty := c.used(), s.RSS()
 	c.beside(s, fmt.Sprintf("insert %d", n), func() { k.fill(c, 0, n) })
 	c.number(n, k.count()...)
-	t.Logf("memory: %.1f bytes an element by INFO, %.1f by RSS", float64(c.used()-before)/float64(n), float64(rss(s)-empty)/float64(n))
+	t.Logf("memory: %.1f bytes an element by INFO, %.1f by RSS", float64(c.used()-before)/float64(n), float64(s.RSS()-empty)/float64(n))
 	c.beside(s, "read 20000", func() { k.probe(c, n) })
 	w := &walk{client: c, k: k, n: n, seen: make([]bool, n)}
 	c.beside(s, "iterate", func() { k.walk(w) })
@@ -200,7 +165,7 @@ func (k *kind) fill(c client, from, to int) {
 			}
 			list = append(list, argv)
 		}
-		c.all(list)
+		c.All(list)
 	}
 }
 
@@ -213,16 +178,16 @@ func (k *kind) probe(c client, n int) {
 			i := rand.IntN(n)
 			list, want = append(list, k.read(i)), append(want, k.want(i))
 		}
-		for j, r := range c.all(list) {
+		for j, r := range c.All(list) {
 			if string(r.Text) != want[j] || k.name == "stream" && len(r.Elems) != 1 {
-				c.t.Fatalf("%q: %.200q", list[j], r.Raw)
+				c.T.Fatalf("%q: %.200q", list[j], r.Raw)
 			}
 		}
 	}
 }
 
 // cutOut cuts half of the elements out, and looks that just those are gone.
-func (k *kind) cutOut(c client, s *difftest.Server, n int, before int64) {
+func (k *kind) cutOut(c client, s *testserver.Server, n int, before int64) {
 	argv := k.cut(n)
 	full := c.used() - before
 	gone := map[string]bool{}
@@ -239,26 +204,26 @@ func (k *kind) cutOut(c client, s *difftest.Server, n int, before int64) {
 				stays = func(i, _ int) bool { return !gone["member:"+num(i)] }
 			case k.name == "list":
 				i = rand.IntN(n / 2)
-				r := c.do(k.read(i)...)
+				r := c.Do(k.read(i)...)
 				if string(r.Text) != k.want(i+n/4) {
-					c.t.Fatalf("element %d: %q", i, r.Raw)
+					c.T.Fatalf("element %d: %q", i, r.Raw)
 				}
 				continue
 			}
-			r := c.do(k.read(i)...)
+			r := c.Do(k.read(i)...)
 			if found := !r.Null && string(r.Text) != "0" && (len(r.Elems) > 0 || k.name != "stream") || i == 0 && k.name == "zset" && !r.Null; found != stays(i, n) {
-				c.t.Fatalf("element %d: %.200q", i, r.Raw)
+				c.T.Fatalf("element %d: %.200q", i, r.Raw)
 			}
 		}
 	})
 	begin := time.Now()
 	for c.used()-before > full*7/10+1<<20 {
 		if time.Since(begin) > patience {
-			c.t.Fatalf("%d bytes are in use after half is gone, of %d", c.used()-before, full)
+			c.T.Fatalf("%d bytes are in use after half is gone, of %d", c.used()-before, full)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	c.t.Logf("%-34s %10v", "memory is back after another", time.Since(begin).Round(10*time.Millisecond))
+	c.T.Logf("%-34s %10v", "memory is back after another", time.Since(begin).Round(10*time.Millisecond))
 }
 
 // walk iterates over all.
@@ -273,7 +238,7 @@ type walk struct {
 func (w *walk) see(i int) {
 	if i < w.n {
 		if w.seen[i] && w.k.name != "hash" && w.k.name != "set" && w.k.name != "zset" {
-			w.t.Fatalf("element %d comes twice", i)
+			w.T.Fatalf("element %d comes twice", i)
 		}
 		w.seen[i] = true
 	}
@@ -281,13 +246,13 @@ func (w *walk) see(i int) {
 
 // done demands that all were seen, and removes what was added.
 func (w *walk) done() {
-	w.t.Helper()
+	w.T.Helper()
 	if i := slices.Index(w.seen, false); i >= 0 {
-		w.t.Fatalf("element %d of %d was not visited", i, w.n)
+		w.T.Fatalf("element %d of %d was not visited", i, w.n)
 	}
 	for i := range w.new {
 		if w.k.drop != nil {
-			w.do(w.k.drop(w.n + i)...)
+			w.Do(w.k.drop(w.n + i)...)
 		}
 	}
 	w.number(w.n, w.k.count()...)
@@ -296,12 +261,12 @@ func (w *walk) done() {
 // scan visits the members by SCAN, while others come.
 func (w *walk) scan(command, prefix string, step int) {
 	for cursor := "0"; ; {
-		r := w.do(command, "large", cursor, "COUNT", "1000")
+		r := w.Do(command, "large", cursor, "COUNT", "1000")
 		for i := 0; i < len(r.Elems[1].Elems); i += step {
 			m, _ := strings.CutPrefix(string(r.Elems[1].Elems[i].Text), prefix)
 			x, err := strconv.Atoi(m)
 			if err != nil {
-				w.t.Fatalf("%s visits %q", command, m)
+				w.T.Fatalf("%s visits %q", command, m)
 			}
 			w.see(x)
 		}
@@ -318,9 +283,9 @@ func (w *walk) scan(command, prefix string, step int) {
 // pieces visits the elements of a list by LRANGE.
 func (w *walk) pieces() {
 	for from := 0; from < w.n; from += 1000 {
-		for j, e := range w.do("LRANGE", "large", num(from), num(from+999)).Elems {
+		for j, e := range w.Do("LRANGE", "large", num(from), num(from+999)).Elems {
 			if string(e.Text) != w.k.want(from+j) {
-				w.t.Fatalf("element %d is %q", from+j, e.Text)
+				w.T.Fatalf("element %d is %q", from+j, e.Text)
 			}
 			w.see(from + j)
 		}
@@ -330,10 +295,10 @@ func (w *walk) pieces() {
 // entries visits those of a stream by XRANGE.
 func (w *walk) entries() {
 	for from := 0; from < w.n; {
-		list := w.do("XRANGE", "large", num(from+1), "+", "COUNT", "1000").Elems
+		list := w.Do("XRANGE", "large", num(from+1), "+", "COUNT", "1000").Elems
 		for _, e := range list {
 			if id := string(e.Elems[0].Text); id != num(from+1)+"-0" || string(e.Elems[1].Elems[3].Text) != num(from) {
-				w.t.Fatalf("entry %d is %.200q", from, e.Raw)
+				w.T.Fatalf("entry %d is %.200q", from, e.Raw)
 			}
 			w.see(from)
 			from++

@@ -13,6 +13,8 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"heddle/difftest"
+	"heddle/tests/testclient"
+	"heddle/tests/testserver"
 )
 
 const (
@@ -20,26 +22,23 @@ const (
 	workers = 8
 )
 
-// start builds a checked server and runs it with memory for so much that filler must
-// push out older keys with a time to live.
-func start(t *testing.T) *difftest.Server {
+// binary is a server whose invariants are checked.
+var binary testserver.Binary
+
+func TestMain(m *testing.M) { binary.Main(m) }
+
+// start runs a server with memory for so much that filler must push out older keys with a
+// time to live.
+func start(t *testing.T) *testserver.Server {
 	t.Helper()
-	binary, err := difftest.BuildChecked(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := append(difftest.HeddleArgs(workers), "--maxmemory", "24mb", "--maxmemory-policy", "volatile-ttl")
-	s, err := difftest.StartServer(binary, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
+	path := binary.Path(t, "", testserver.Checked)
+	args := append(testserver.Args(path, workers), "--maxmemory", "24mb", "--maxmemory-policy", "volatile-ttl")
+	return testserver.Run(t, path, testserver.Options{Args: args})
 }
 
 // fill writes keys with a time to live until stopped, so that eviction is
 // always under way, and some that expire.
-func fill(t *testing.T, s *difftest.Server) (stop func()) {
+func fill(t *testing.T, s *testserver.Server) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range 2 {
@@ -79,7 +78,7 @@ const enough = 1000
 // record runs a function on clients connections at once until time is up, or
 // on a slow machine until there is enough, and gathers the operations that it
 // returns.
-func record(t *testing.T, s *difftest.Server, length time.Duration, do func(c *difftest.Client, rng *rand.Rand, now func() int64) porcupine.Operation) []porcupine.Operation {
+func record(t *testing.T, s *testserver.Server, length time.Duration, do func(c *difftest.Client, rng *rand.Rand, now func() int64) porcupine.Operation) []porcupine.Operation {
 	t.Helper()
 	begin := time.Now()
 	var count atomic.Int64
@@ -144,28 +143,12 @@ func check(t *testing.T, model porcupine.Model, history []porcupine.Operation) {
 	}
 }
 
-// statistic reads a number of INFO stats.
-func statistic(t *testing.T, c *difftest.Client, field string) int {
-	t.Helper()
-	r, err := c.Do("INFO", "stats")
-	_, after, _ := strings.Cut(text(t, r, err), field+":")
-	n, err := strconv.Atoi(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // awaitPressure returns once keys are evicted and expire, all the time.
-func awaitPressure(t *testing.T, s *difftest.Server) {
+func awaitPressure(t *testing.T, s *testserver.Server) {
 	t.Helper()
-	c, err := difftest.Dial(s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := testclient.Dial(t, s.Addr)
 	for range 300 {
-		if statistic(t, c, "evicted_keys") > 0 && statistic(t, c, "expired_keys") > 0 {
+		if c.Number("stats", "evicted_keys") > 0 && c.Number("stats", "expired_keys") > 0 {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -280,7 +263,7 @@ func runList(t *testing.T, c *difftest.Client, o listOp, prefix string) string {
 	return strings.TrimPrefix(string(r.Elems[0].Text), prefix) + ":" + string(r.Elems[1].Text)
 }
 
-func setUp(t *testing.T, s *difftest.Server, argv []string) {
+func setUp(t *testing.T, s *testserver.Server, argv []string) {
 	t.Helper()
 	c, err := difftest.Dial(s.Addr)
 	if err != nil {

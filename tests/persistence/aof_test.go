@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 // TestAOF carries a keyspace there and back by the folder of AOF files, with commands
@@ -42,11 +42,11 @@ func TestAOF(t *testing.T) {
 
 				again := ours(t, here, args...)
 				got = look(t, again)
-				if preamble == "no" || difftest.IsRedis(*server) {
+				if preamble == "no" || testserver.IsRedis(*server) {
 					mine = mine.withGroups(got)
 				}
 				same(t, "loaded again", mine.asWritten(got), got, true)
-				dial(t, again).do("DEBUG", "LOADAOF")
+				dial(t, again).Do("DEBUG", "LOADAOF")
 				same(t, "after DEBUG LOADAOF", got, look(t, again), true)
 				end(t, again)
 
@@ -136,7 +136,7 @@ func TestOldAOF(t *testing.T) {
 			if _, err := os.Stat(old); err == nil {
 				t.Error("the old file is still where it was")
 			}
-			dial(t, us).do("SET", "behind the upgrade", "yes")
+			dial(t, us).Do("SET", "behind the upgrade", "yes")
 			got = look(t, us)
 			end(t, us)
 			there := t.TempDir()
@@ -154,16 +154,16 @@ func TestSwitchOn(t *testing.T) {
 	here := t.TempDir()
 	us := ours(t, here)
 	c := dial(t, us)
-	c.all(shapes(*seed+800, false))
-	c.do("CONFIG", "SET", "appendonly", "yes")
-	c.do("SET", "while it is written", "yes")
+	c.All(shapes(*seed+800, false))
+	c.Do("CONFIG", "SET", "appendonly", "yes")
+	c.Do("SET", "while it is written", "yes")
 	c.settle()
-	c.do("SET", "behind", "yes")
-	c.do("CONFIG", "SET", "appendonly", "no")
-	c.do("SET", "not in it", "no")
-	c.do("CONFIG", "SET", "appendonly", "yes")
+	c.Do("SET", "behind", "yes")
+	c.Do("CONFIG", "SET", "appendonly", "no")
+	c.Do("SET", "not in it", "no")
+	c.Do("CONFIG", "SET", "appendonly", "yes")
 	c.settle()
-	c.do("SET", "last", "yes")
+	c.Do("SET", "last", "yes")
 	want := look(t, us)
 	end(t, us)
 	there := t.TempDir()

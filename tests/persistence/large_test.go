@@ -22,7 +22,7 @@ func TestLarge(t *testing.T) {
 			for from := 0; from < n; from += 100_000 {
 				m := &maker{}
 				fill(m, from, min(n, from+100_000))
-				c.all(m.list)
+				c.All(m.list)
 			}
 			thereAndBack(t, first)
 		})

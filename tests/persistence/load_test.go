@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 const (
@@ -31,7 +32,7 @@ type load struct {
 // inTransaction says which numbers are written by a transaction.
 func inTransaction(n int64) bool { return n%3 == 0 }
 
-func startLoad(t *testing.T, s *difftest.Server) *load {
+func startLoad(t *testing.T, s *testserver.Server) *load {
 	l := &load{t: t}
 	for i := range writers {
 		l.all.Go(func() { l.write(s, i) })
@@ -39,7 +40,7 @@ func startLoad(t *testing.T, s *difftest.Server) *load {
 	return l
 }
 
-func (l *load) write(s *difftest.Server, i int) {
+func (l *load) write(s *testserver.Server, i int) {
 	c, err := difftest.Dial(s.Addr)
 	if err != nil {
 		l.t.Error(err)
@@ -90,7 +91,7 @@ func holds(t *testing.T, c client, what string, least, most [writers]int64) {
 	transactions := int64(0)
 	for i := range writers {
 		key := strconv.Itoa(i)
-		list := c.do("LRANGE", "list:"+key, "0", "-1").Elems
+		list := c.Do("LRANGE", "list:"+key, "0", "-1").Elems
 		for n, e := range list {
 			if string(e.Text) != strconv.Itoa(n+1) {
 				t.Fatalf("%s: client %d has %q at place %d", what, i, e.Text, n+1)
@@ -104,12 +105,12 @@ func holds(t *testing.T, c client, what string, least, most [writers]int64) {
 		if n >= 3 {
 			last = strconv.FormatInt(n/3*3, 10)
 		}
-		if got := string(c.do("GET", "last:"+key).Text); got != last {
+		if got := string(c.Do("GET", "last:"+key).Text); got != last {
 			t.Errorf("%s: client %d has %d numbers, and its last transaction is %q", what, i, n, got)
 		}
 		transactions += n / 3
 	}
-	if got := string(c.do("GET", "shared").Text); got != strconv.FormatInt(transactions, 10) {
+	if got := string(c.Do("GET", "shared").Text); got != strconv.FormatInt(transactions, 10) {
 		t.Errorf("%s: the counter is %s, there are %d transactions", what, got, transactions)
 	}
 }
@@ -117,19 +118,19 @@ func holds(t *testing.T, c client, what string, least, most [writers]int64) {
 // fill makes enough keys for loads and saves to take a while.
 func fill(c client) {
 	for db := range 2 {
-		c.do("SELECT", strconv.Itoa(9-9*db))
+		c.Do("SELECT", strconv.Itoa(9-9*db))
 		commands := make([][]string, fillers)
 		for i := range commands {
 			commands[i] = []string{"SET", fmt.Sprint("filler:", i), strings.Repeat("f", i%200)}
 		}
-		c.all(commands)
+		c.All(commands)
 	}
 }
 
 // TestBackupUnderLoad makes backups while clients write: each is a consistent cut, not
 // older than the call.
 func TestBackupUnderLoad(t *testing.T) {
-	if difftest.IsRedis(*server) {
+	if testserver.IsRedis(*server) {
 		t.Skip("SKIPPED: redis-server makes no backups")
 	}
 	us := ours(t, t.TempDir(), "--appendonly", "yes")
@@ -141,16 +142,16 @@ func TestBackupUnderLoad(t *testing.T) {
 	for i := range 3 {
 		time.Sleep(200 * time.Millisecond)
 		if i == 1 {
-			c.do("BGREWRITEAOF") // which goes on meanwhile
+			c.Do("BGREWRITEAOF") // which goes on meanwhile
 		}
 		least := numbers(&l.acked)
 		start := time.Now()
-		c.do("HEDDLE.BACKUP", "copies/"+strconv.Itoa(i))
+		c.Do("HEDDLE.BACKUP", "copies/"+strconv.Itoa(i))
 		t.Logf("backup %d took %v", i, time.Since(start))
 		cuts = append(cuts, cut{least, numbers(&l.sent)})
 	}
 	l.end()
-	c.do("SELECT", "0")
+	c.Do("SELECT", "0")
 	holds(t, c, "the server", numbers(&l.acked), numbers(&l.sent))
 	for i, cut := range cuts {
 		dir := filepath.Join(us.Dir(), "copies", strconv.Itoa(i))
@@ -158,7 +159,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			s := ours(t, dir, "--appendonly", on)
 			b := dial(t, s)
 			holds(t, b, fmt.Sprintf("backup %d, appendonly %s", i, on), cut.least, cut.most)
-			if n := string(b.do("DBSIZE").Text); i == 0 && n != strconv.Itoa(fillers+2*writers+1) {
+			if n := string(b.Do("DBSIZE").Text); i == 0 && n != strconv.Itoa(fillers+2*writers+1) {
 				t.Errorf("the backup has %s keys", n)
 			}
 			s.Kill()
@@ -169,7 +170,7 @@ func TestBackupUnderLoad(t *testing.T) {
 // TestReloadUnderLoad has the server load its data anew while clients write: nothing that
 // was acknowledged is lost, nor done twice, now or after a start.
 func TestReloadUnderLoad(t *testing.T) {
-	if difftest.IsRedis(*server) {
+	if testserver.IsRedis(*server) {
 		t.Skip("SKIPPED: it is our way of doing it that is tested")
 	}
 	args := []string{"--appendonly", "yes"}
@@ -180,9 +181,9 @@ func TestReloadUnderLoad(t *testing.T) {
 	for i := range 8 {
 		time.Sleep(50 * time.Millisecond)
 		if i%4 == 3 {
-			c.do("BGREWRITEAOF") // which goes on meanwhile
+			c.Do("BGREWRITEAOF") // which goes on meanwhile
 		}
-		c.do("DEBUG", []string{"RELOAD", "LOADAOF"}[i%2])
+		c.Do("DEBUG", []string{"RELOAD", "LOADAOF"}[i%2])
 	}
 	l.end()
 	if !us.Alive() {

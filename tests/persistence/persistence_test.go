@@ -11,11 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testclient"
+	"heddle/tests/testserver"
 )
 
 var (
@@ -32,17 +33,8 @@ var versionArgs = []string{"--heddle-rdb-version", "10"}
 // patience is how long a server may take to load and answer.
 var patience = 30 * time.Second
 
-// build returns the server under test.
-var build = sync.OnceValues(func() (string, error) {
-	if *server != "" {
-		return *server, nil
-	}
-	dir, err := os.MkdirTemp("", "persistence")
-	if err != nil {
-		return "", err
-	}
-	return difftest.BuildChecked(dir)
-})
+// binary is the server under test.
+var binary testserver.Binary
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -52,143 +44,79 @@ func TestMain(m *testing.M) {
 	if *big > 0 {
 		patience = 30 * time.Minute
 	}
-	code := m.Run()
-	if path, err := build(); err == nil && *server == "" {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
+	binary.Main(m)
 }
 
 // oracle starts redis-server on the files in dir.
-func oracle(t *testing.T, dir string, args ...string) *difftest.Server {
+func oracle(t *testing.T, dir string, args ...string) *testserver.Server {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip("SKIPPED: redis-server is missing: apt-get install redis-server")
-	}
-	return run(t, dir, "redis-server", append(difftest.OracleArgs(), args...)...)
+	return testserver.RunRedis(t, testserver.Options{Dir: dir, Wait: patience, Args: args})
 }
 
 // ours starts the server under test on the files in dir.
-func ours(t *testing.T, dir string, args ...string) *difftest.Server {
+func ours(t *testing.T, dir string, args ...string) *testserver.Server {
 	t.Helper()
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
+	path := binary.Path(t, *server, testserver.Checked)
+	all := testserver.Args(path, 2)
+	if !testserver.IsRedis(path) {
+		all = append(all, versionArgs...)
 	}
-	if difftest.IsRedis(path) {
-		return run(t, dir, path, append(difftest.OracleArgs(), args...)...)
-	}
-	return run(t, dir, path, append(append(difftest.HeddleArgs(2), versionArgs...), args...)...)
-}
-
-func run(t *testing.T, dir, path string, args ...string) *difftest.Server {
-	t.Helper()
-	s, err := difftest.StartServerIn(dir, patience, path, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if log := s.Log(); strings.Contains(log, " BUG") || strings.Contains(log, "goroutine ") {
-			t.Errorf("log of %s:\n%s", path, log)
-		}
-		s.Stop()
-	})
-	return s
+	return testserver.Run(t, path, testserver.Options{Dir: dir, Wait: patience, Args: append(all, args...)})
 }
 
 // end stops a server as its user would; the files stay.
-func end(t *testing.T, s *difftest.Server) {
+func end(t *testing.T, s *testserver.Server) {
 	t.Helper()
 	if err := s.Terminate(patience); err != nil {
 		t.Fatalf("%v\n%s", err, s.Log())
 	}
 }
 
-// client is a connection whose errors end the test.
-type client struct {
-	*difftest.Client
-	t *testing.T
-}
+// client is a connection to a server that keeps its data.
+type client struct{ testclient.Client }
 
-func dial(t *testing.T, s *difftest.Server) client {
+func dial(t *testing.T, s *testserver.Server) client {
 	t.Helper()
-	c, err := difftest.Dial(s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testclient.Dial(t, s.Addr)
 	c.Patience = patience
-	t.Cleanup(c.Close)
-	return client{c, t}
-}
-
-// do runs a command given as words; an error reply ends the test.
-func (c client) do(argv ...string) difftest.Reply {
-	c.t.Helper()
-	r, err := c.Do(argv...)
-	if err != nil || r.Kind == '-' {
-		c.t.Fatalf("%.200q: %s %v", argv, r.Text, err)
-	}
-	return r
-}
-
-// all runs commands in pieces, and returns the replies; none may be an error.
-func (c client) all(commands [][]string) []difftest.Reply {
-	c.t.Helper()
-	replies := make([]difftest.Reply, 0, len(commands))
-	for len(commands) > 0 {
-		n := min(200, len(commands))
-		if err := c.Send(commands[:n]...); err != nil {
-			c.t.Fatal(err)
-		}
-		for _, argv := range commands[:n] {
-			r, err := c.Receive()
-			if err != nil || r.Kind == '-' {
-				c.t.Fatalf("%.200q: %s %v", argv, r.Text, err)
-			}
-			replies = append(replies, r)
-		}
-		commands = commands[n:]
-	}
-	return replies
+	return client{c}
 }
 
 // info returns a field of INFO persistence.
 func (c client) info(field string) string {
-	c.t.Helper()
-	_, after, _ := strings.Cut(string(c.do("INFO", "persistence").Text), "\n"+field+":")
-	value, _, _ := strings.Cut(after, "\r\n")
-	return value
+	c.T.Helper()
+	return c.Field("persistence", field)
 }
 
 // rewrite rewrites the AOF and waits for the end of it.
 func (c client) rewrite() {
-	c.t.Helper()
-	c.do("BGREWRITEAOF")
+	c.T.Helper()
+	c.Do("BGREWRITEAOF")
 	c.settle()
 }
 
 // settle waits until no rewrite or save is under way or scheduled, and demands that the
 // last went well.
 func (c client) settle() {
-	c.t.Helper()
+	c.T.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		busy := c.info("aof_rewrite_in_progress") != "0" || c.info("aof_rewrite_scheduled") != "0" || c.info("rdb_bgsave_in_progress") != "0"
 		if !busy {
 			break
 		}
 		if time.Now().After(end) {
-			c.t.Fatal("a rewrite or save does not end")
+			c.T.Fatal("a rewrite or save does not end")
 		}
 	}
 	for _, field := range []string{"aof_last_bgrewrite_status", "rdb_last_bgsave_status", "aof_last_write_status"} {
 		if status := c.info(field); status != "ok" {
-			c.t.Fatalf("%s is %q", field, status)
+			c.T.Fatalf("%s is %q", field, status)
 		}
 	}
 }
 
 // populate fills all databases with what chance makes, and with every shape that there is.
-func populate(t *testing.T, s *difftest.Server, seed int64, withShapes bool) {
+func populate(t *testing.T, s *testserver.Server, seed int64, withShapes bool) {
 	t.Helper()
 	c := dial(t, s)
 	for db := range databases {
@@ -200,12 +128,12 @@ func populate(t *testing.T, s *difftest.Server, seed int64, withShapes bool) {
 			t.Fatalf("database %d, seed %d: %v\n%s", db, seed, err, s.Log())
 		}
 		if withShapes && (db < 2 || db == databases-1) {
-			c.do("SELECT", fmt.Sprint(db))
-			c.do(append([]string{"CONFIG", "SET"}, limits...)...)
-			c.all(shapes(seed+int64(db), db == 0))
+			c.Do("SELECT", fmt.Sprint(db))
+			c.Do(append([]string{"CONFIG", "SET"}, limits...)...)
+			c.All(shapes(seed+int64(db), db == 0))
 		}
 	}
-	c.do(append([]string{"CONFIG", "SET"}, limits...)...)
+	c.Do(append([]string{"CONFIG", "SET"}, limits...)...)
 }
 
 // limits are the defaults of what decides about encodings.

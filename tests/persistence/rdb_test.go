@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 // TestRDB carries a keyspace there and back by RDB files. What the file says is compared
@@ -28,10 +29,10 @@ func TestRDB(t *testing.T) {
 
 // thereAndBack saves a redis-server's keyspace, has it loaded and saved by ours, and
 // loaded by redis-server again.
-func thereAndBack(t *testing.T, first *difftest.Server) {
+func thereAndBack(t *testing.T, first *testserver.Server) {
 	t.Helper()
 	before := look(t, first)
-	dial(t, first).do("SAVE")
+	dial(t, first).Do("SAVE")
 	again, here := t.TempDir(), t.TempDir()
 	move(t, first.Dir(), again, "dump.rdb")
 	move(t, first.Dir(), here, "dump.rdb")
@@ -52,7 +53,7 @@ func thereAndBack(t *testing.T, first *difftest.Server) {
 		if err := os.Remove(filepath.Join(here, "dump.rdb")); err != nil {
 			t.Fatal(err)
 		}
-		c.do(argv...)
+		c.Do(argv...)
 		c.settle()
 		there := t.TempDir()
 		move(t, here, there, "dump.rdb")
@@ -61,7 +62,7 @@ func thereAndBack(t *testing.T, first *difftest.Server) {
 		same(t, "back at redis-server after "+argv[0], want, look(t, back), true)
 		end(t, back)
 	}
-	c.do("DEBUG", "RELOAD")
+	c.Do("DEBUG", "RELOAD")
 	same(t, "after DEBUG RELOAD", got, look(t, us), false) // short quicklists may become listpacks
 	end(t, us)
 }
@@ -73,15 +74,15 @@ func TestOptions(t *testing.T) {
 		t.Run(options, func(t *testing.T) {
 			args := strings.Fields(options)
 			first := oracle(t, t.TempDir(), args...)
-			dial(t, first).all(shapes(*seed, false))
-			dial(t, first).do("DEBUG", "RELOAD")
+			dial(t, first).All(shapes(*seed, false))
+			dial(t, first).Do("DEBUG", "RELOAD")
 			want := look(t, first)
-			dial(t, first).do("SAVE")
+			dial(t, first).Do("SAVE")
 			here, there := t.TempDir(), t.TempDir()
 			move(t, first.Dir(), here, "dump.rdb")
 			us := ours(t, here, args...)
 			same(t, "loaded", want, look(t, us), false)
-			dial(t, us).do("SAVE")
+			dial(t, us).Do("SAVE")
 			move(t, here, there, "dump.rdb")
 			same(t, "back", want, look(t, oracle(t, there, args...)), false)
 		})
@@ -89,10 +90,10 @@ func TestOptions(t *testing.T) {
 	t.Run("empty", func(t *testing.T) {
 		here, there := t.TempDir(), t.TempDir()
 		us := ours(t, here)
-		dial(t, us).do("SAVE")
+		dial(t, us).Do("SAVE")
 		move(t, here, there, "dump.rdb")
 		check(t, "redis-check-rdb", filepath.Join(there, "dump.rdb"))
-		if r := dial(t, oracle(t, there)).do("DBSIZE"); string(r.Text) != "0" {
+		if r := dial(t, oracle(t, there)).Do("DBSIZE"); string(r.Text) != "0" {
 			t.Errorf("an empty keyspace came back with %s keys", r.Text)
 		}
 	})
@@ -104,13 +105,13 @@ func TestDeadKeys(t *testing.T) {
 	here := t.TempDir()
 	first := oracle(t, t.TempDir())
 	c := dial(t, first)
-	c.do("DEBUG", "SET-ACTIVE-EXPIRE", "0")
+	c.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0")
 	var list [][]string
 	for i := range 200 {
 		list = append(list, []string{"SET", fmt.Sprint("soon:", i), "v", "PX", "500"}, []string{"SET", fmt.Sprint("later:", i), "v", "PXAT", strconv.Itoa(farAway + i*7)})
 	}
-	c.all(list)
-	c.do("SAVE")
+	c.All(list)
+	c.Do("SAVE")
 	move(t, first.Dir(), here, "dump.rdb")
 	time.Sleep(600 * time.Millisecond)
 	got := look(t, ours(t, here)).entries
@@ -133,13 +134,13 @@ func TestClocks(t *testing.T) {
 			first := oracle(t, t.TempDir(), args...)
 			c := dial(t, first)
 			for i := range 20 {
-				c.do("SET", fmt.Sprint("key:", i), strings.Repeat("v", i+1)) // no shared integers
+				c.Do("SET", fmt.Sprint("key:", i), strings.Repeat("v", i+1)) // no shared integers
 			}
 			prepare(c)
-			read := func(s *difftest.Server) (list []int) {
+			read := func(s *testserver.Server) (list []int) {
 				c := dial(t, s)
 				for i := range 20 {
-					n, err := strconv.Atoi(string(c.do("OBJECT", field, fmt.Sprint("key:", i)).Text))
+					n, err := strconv.Atoi(string(c.Do("OBJECT", field, fmt.Sprint("key:", i)).Text))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -148,12 +149,12 @@ func TestClocks(t *testing.T) {
 				return list
 			}
 			want := read(first)
-			c.do("SAVE")
+			c.Do("SAVE")
 			here, there := t.TempDir(), t.TempDir()
 			move(t, first.Dir(), here, "dump.rdb")
 			us := ours(t, here, args...)
 			got := read(us)
-			dial(t, us).do("SAVE")
+			dial(t, us).Do("SAVE")
 			move(t, here, there, "dump.rdb")
 			back := read(oracle(t, there, args...))
 			for i, w := range want {
@@ -166,15 +167,15 @@ func TestClocks(t *testing.T) {
 	f("allkeys-lfu", "FREQ", func(c client) {
 		for i := range 20 {
 			for range i * i * 10 {
-				c.do("GET", fmt.Sprint("key:", i))
+				c.Do("GET", fmt.Sprint("key:", i))
 			}
 		}
 	}, 0)
 	f("allkeys-lru", "IDLETIME", func(c client) {
 		for i := range 20 {
-			c.do("DEL", fmt.Sprint("key:", i))
-			c.do("SET", "source", strings.Repeat("v", i+1))
-			c.do("RESTORE", fmt.Sprint("key:", i), "0", string(c.do("DUMP", "source").Text), "IDLETIME", strconv.Itoa(1+i*1000))
+			c.Do("DEL", fmt.Sprint("key:", i))
+			c.Do("SET", "source", strings.Repeat("v", i+1))
+			c.Do("RESTORE", fmt.Sprint("key:", i), "0", string(c.Do("DUMP", "source").Text), "IDLETIME", strconv.Itoa(1+i*1000))
 		}
 	}, 3)
 }
@@ -185,18 +186,18 @@ func TestFunctions(t *testing.T) {
 	const code = "#!lua name=kept\nredis.register_function('answer', function(keys, args) return 42 end)"
 	first := oracle(t, t.TempDir())
 	c := dial(t, first)
-	c.do("FUNCTION", "LOAD", code)
-	c.do("SET", "key", "value")
-	c.do("SAVE")
+	c.Do("FUNCTION", "LOAD", code)
+	c.Do("SET", "key", "value")
+	c.Do("SAVE")
 	here, there := t.TempDir(), t.TempDir()
 	move(t, first.Dir(), here, "dump.rdb")
 	us := ours(t, here)
-	if got := string(dial(t, us).do("GET", "key").Text); got != "value" {
+	if got := string(dial(t, us).Do("GET", "key").Text); got != "value" {
 		t.Errorf("beside a function: %q", got)
 	}
-	dial(t, us).do("SAVE")
+	dial(t, us).Do("SAVE")
 	move(t, here, there, "dump.rdb")
-	if got := string(dial(t, oracle(t, there)).do("FCALL", "answer", "0").Text); got != "42" {
+	if got := string(dial(t, oracle(t, there)).Do("FCALL", "answer", "0").Text); got != "42" {
 		t.Errorf("the function answers %q", got)
 	}
 }
@@ -205,17 +206,17 @@ func TestFunctions(t *testing.T) {
 func TestDump(t *testing.T) {
 	first, us, back := oracle(t, t.TempDir()), ours(t, t.TempDir()), oracle(t, t.TempDir())
 	populate(t, first, *seed+7, true)
-	dial(t, first).do("DEBUG", "RELOAD") // which gives some values another form, as RESTORE does
+	dial(t, first).Do("DEBUG", "RELOAD") // which gives some values another form, as RESTORE does
 	want := look(t, first)
-	for _, way := range []struct{ from, to *difftest.Server }{{first, us}, {us, back}} {
+	for _, way := range []struct{ from, to *testserver.Server }{{first, us}, {us, back}} {
 		from, to := dial(t, way.from), dial(t, way.to)
 		for db := range databases {
-			from.do("SELECT", fmt.Sprint(db))
-			to.do("SELECT", fmt.Sprint(db))
-			for _, k := range from.do("KEYS", "*").Elems {
+			from.Do("SELECT", fmt.Sprint(db))
+			to.Do("SELECT", fmt.Sprint(db))
+			for _, k := range from.Do("KEYS", "*").Elems {
 				key := string(k.Text)
-				expires := max(0, number(t, from.do("PEXPIRETIME", key)))
-				to.do("RESTORE", key, strconv.Itoa(expires), string(from.do("DUMP", key).Text), "ABSTTL")
+				expires := max(0, number(t, from.Do("PEXPIRETIME", key)))
+				to.Do("RESTORE", key, strconv.Itoa(expires), string(from.Do("DUMP", key).Text), "ABSTTL")
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 const databases = 16
@@ -25,34 +26,34 @@ type state struct {
 }
 
 // look reads a server's keyspace. Keys whose time has come are met, and removed, first.
-func look(t *testing.T, s *difftest.Server) state {
+func look(t *testing.T, s *testserver.Server) state {
 	t.Helper()
 	c := dial(t, s)
 	st := state{entries: map[string]entry{}}
 	for db := range databases {
-		c.do("SELECT", fmt.Sprint(db))
+		c.Do("SELECT", fmt.Sprint(db))
 		for cursor := "0"; ; {
-			r := c.do("SCAN", cursor, "COUNT", "1000")
+			r := c.Do("SCAN", cursor, "COUNT", "1000")
 			if cursor = string(r.Elems[0].Text); cursor == "0" {
 				break
 			}
 		}
 		c.database(db, st.entries)
 	}
-	st.digest = string(c.do("DEBUG", "DIGEST").Text)
+	st.digest = string(c.Do("DEBUG", "DIGEST").Text)
 	return st
 }
 
 // database reads the selected database into entries.
 func (c client) database(db int, entries map[string]entry) {
-	c.t.Helper()
-	keys := c.do("KEYS", "*").Elems
+	c.T.Helper()
+	keys := c.Do("KEYS", "*").Elems
 	var ask [][]string
 	for _, k := range keys {
 		key := string(k.Text)
 		ask = append(ask, []string{"TYPE", key}, []string{"DEBUG", "DIGEST-VALUE", key}, []string{"PEXPIRETIME", key}, []string{"OBJECT", "ENCODING", key})
 	}
-	got := c.all(ask)
+	got := c.All(ask)
 	var streams []string
 	for i, k := range keys {
 		key, r := string(k.Text), got[4*i:4*i+4]
@@ -64,7 +65,7 @@ func (c client) database(db int, entries map[string]entry) {
 	}
 	for _, key := range streams {
 		e := entries[name(db, key)]
-		e.groups = flat(c.do("XINFO", "STREAM", key, "FULL", "COUNT", "0"))
+		e.groups = flat(c.Do("XINFO", "STREAM", key, "FULL", "COUNT", "0"))
 		entries[name(db, key)] = e
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand"
 	"net"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 // side is one of two servers and the connections to it.
@@ -125,15 +125,7 @@ func spell(rng *rand.Rand, line string, number *int) string {
 // TestSameAsRedis plays random steps of clients, many of whom are blocked, to us and to
 // redis-server: everybody gets the same, in each step.
 func TestSameAsRedis(t *testing.T) {
-	redis, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server")
-	}
-	theirs, err := difftest.StartServer(redis, difftest.OracleArgs()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(theirs.Stop)
+	theirs := testserver.RunRedis(t, testserver.Options{})
 	ours := start(t)
 	base := *seed
 	if base == 0 {

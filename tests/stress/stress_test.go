@@ -8,9 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +15,8 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testclient"
+	"heddle/tests/testserver"
 )
 
 const (
@@ -31,47 +30,24 @@ var (
 	race   = flag.Bool("server-race", false, "run a server with the race detector")
 )
 
-// build builds a server whose invariants are checked, once for all tests.
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "stress")
-	if err != nil || !*race {
-		if err == nil {
-			dir, err = difftest.BuildChecked(dir)
-		}
-		return dir, err
-	}
-	binary := filepath.Join(dir, "heddle-race")
-	out, err := exec.Command("go", "build", "-race", "-tags", "invariants", "-o", binary, "heddle/cmd/heddle-server").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return binary, err
-})
+// binary is a server whose invariants are checked.
+var binary testserver.Binary
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if binary, err := build(); err == nil {
-		os.RemoveAll(filepath.Dir(binary))
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { binary.Main(m) }
 
 // start runs a server.
-func start(t *testing.T, args ...string) *difftest.Server {
+func start(t *testing.T, args ...string) *testserver.Server {
 	t.Helper()
-	binary, err := build()
-	if err != nil {
-		t.Fatal(err)
+	mode := testserver.Checked
+	if *race {
+		mode = testserver.Raced
 	}
-	s, err := difftest.StartServer(binary, append(difftest.HeddleArgs(workers), args...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := binary.Path(t, "", mode)
+	s := testserver.Run(t, path, testserver.Options{Args: append(testserver.Args(path, workers), args...)})
 	t.Cleanup(func() {
-		if log := s.Log(); strings.Contains(log, "BUG") || strings.Contains(log, "DATA RACE") || !s.Alive() && !t.Failed() {
-			t.Errorf("the server's log:\n%s", log)
+		if !s.Alive() && !t.Failed() {
+			t.Errorf("the server ended:\n%s", s.Log())
 		}
-		s.Stop()
 	})
 	return s
 }
@@ -79,7 +55,7 @@ func start(t *testing.T, args ...string) *difftest.Server {
 // stress is one run of many clients.
 type stress struct {
 	t     *testing.T
-	s     *difftest.Server
+	s     *testserver.Server
 	steps [clients]atomic.Int64
 	all   atomic.Int64
 	until time.Time
@@ -273,18 +249,10 @@ func (st *stress) settled() {
 	if st.t.Failed() {
 		return
 	}
-	c, err := difftest.Dial(st.s.Addr)
-	if err != nil {
-		st.t.Fatal(err)
-	}
-	defer c.Close()
+	c := testclient.Dial(st.t, st.s.Addr)
 	var info string
 	for range 100 {
-		r, err := c.Do("INFO", "clients")
-		if err != nil {
-			st.t.Fatal(err)
-		}
-		info = string(r.Text)
+		info = string(c.Do("INFO", "clients").Text)
 		left := false
 		for _, field := range []string{"connected_clients:1", "blocked_clients:0", "clients_in_timeout_table:0", "total_blocking_keys:0", "total_blocking_keys_on_nokey:0"} {
 			left = left || !strings.Contains(info, field+"\r\n")

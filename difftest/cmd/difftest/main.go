@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"heddle/difftest"
+	"heddle/tests/testserver"
 )
 
 func main() {
@@ -67,25 +68,29 @@ func main() {
 	}
 }
 
+// start starts both servers.
+func start(oracle, heddle string, workers int) (theirs, ours *testserver.Server, err error) {
+	if theirs, err = testserver.Start(oracle, testserver.Options{Args: testserver.Args(oracle, workers)}); err != nil {
+		return nil, nil, err
+	}
+	if ours, err = testserver.Start(heddle, testserver.Options{Args: testserver.Args(heddle, workers)}); err != nil {
+		theirs.Stop()
+		return nil, nil, err
+	}
+	return theirs, ours, nil
+}
+
 // compare runs both servers with a number of workers and reports whether all
 // replies were equal.
 func compare(heddle, oracle string, workers int, c difftest.Config) (bool, error) {
 	if c.Conns == 0 {
 		c.Conns = min(4*workers, 16)
 	}
-	theirs, err := difftest.StartServer(oracle, difftest.OracleArgs()...)
+	theirs, ours, err := start(oracle, heddle, workers)
 	if err != nil {
 		return false, err
 	}
 	defer theirs.Stop()
-	args := difftest.HeddleArgs(workers)
-	if difftest.IsRedis(heddle) {
-		args = difftest.OracleArgs()
-	}
-	ours, err := difftest.StartServer(heddle, args...)
-	if err != nil {
-		return false, err
-	}
 	defer ours.Stop()
 	result, err := difftest.Compare(theirs.Addr, ours.Addr, c)
 	if !ours.Alive() {
@@ -101,15 +106,11 @@ func compare(heddle, oracle string, workers int, c difftest.Config) (bool, error
 
 // enumerate runs all cases in both protocols.
 func enumerate(heddle, oracle, only string, most int) error {
-	theirs, err := difftest.StartServer(oracle, difftest.OracleArgs()...)
+	theirs, ours, err := start(oracle, heddle, 1)
 	if err != nil {
 		return err
 	}
 	defer theirs.Stop()
-	ours, err := difftest.StartServer(heddle, difftest.HeddleArgs(1)...)
-	if err != nil {
-		return err
-	}
 	defer ours.Stop()
 	total := 0
 	for proto := 2; proto <= 3; proto++ {
