@@ -5,69 +5,18 @@ import (
 	"strings"
 	"testing"
 
-	"heddle/db"
-	"heddle/db/invariants"
-	"heddle/resp"
-	"heddle/server/command"
+	"heddle/server/command/cmdtest"
 )
 
-// bench runs handlers on a keyspace without dispatch.
-type bench struct {
-	table *command.Table
-	ks    *db.Keyspace
-	tx    *db.Tx
-	call  command.Call
-	w     *resp.Writer
-}
-
-func newBench(t testing.TB) *bench {
+func newBench(t testing.TB) *cmdtest.Bench {
 	t.Helper()
-	table, err := command.NewTable(families()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ks, err := db.Open(db.Options{Shards: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ks.Close() })
-	b := &bench{table: table, ks: ks, tx: ks.NewTx(), w: resp.NewWriter(make([]byte, 0, 1<<16))}
-	b.call.SetLogged(false)
+	b := cmdtest.NewBench(t, families()...).Unlogged()
 	for _, n := range []int{100, 10_000} {
 		for i := range n {
-			b.run(argv(fmt.Sprintf("sadd ints%d %d", n, i*3)))
-			b.run(argv(fmt.Sprintf("sadd strs%d member:%d", n, i*3)))
-			b.run(argv(fmt.Sprintf("sadd more%d member:%d", n, i*2)))
+			b.Do(fmt.Sprintf("sadd ints%d %d", n, i*3), fmt.Sprintf("sadd strs%d member:%d", n, i*3), fmt.Sprintf("sadd more%d member:%d", n, i*2))
 		}
 	}
 	return b
-}
-
-func argv(line string) [][]byte {
-	var out [][]byte
-	for _, w := range strings.Fields(line) {
-		out = append(out, []byte(w))
-	}
-	return out
-}
-
-func (b *bench) run(args [][]byte) {
-	s := b.table.Lookup(args[0])
-	b.w.Reset(b.w.Bytes())
-	b.call.Start(s, args, b.w)
-	b.ks.Lock(b.ks.AllShards())
-	b.tx.Begin(0, 1_700_000_000_000, b.ks.AllShards(), s.Write != nil)
-	var err error
-	if s.Write != nil {
-		err = s.Write(&b.call, b.tx)
-	} else {
-		err = s.Read(&b.call, b.tx)
-	}
-	b.tx.End()
-	b.ks.Unlock(b.ks.AllShards())
-	if err != nil {
-		panic(err)
-	}
 }
 
 // hotCommands come in rounds: what one adds another takes away.
@@ -81,45 +30,13 @@ var hotCommands = []string{
 
 // TestNoAllocations holds the commands of every day to no garbage at all.
 func TestNoAllocations(t *testing.T) {
-	if invariants.Enabled {
-		t.Skip("checks allocate")
-	}
 	b := newBench(t)
-	for _, round := range hotCommands {
-		var lines [][][]byte
-		for _, line := range strings.Split(round, "|") {
-			lines = append(lines, argv(line))
-		}
-		n := testing.AllocsPerRun(100, func() {
-			for _, args := range lines {
-				b.run(args)
-			}
-		})
-		if n != 0 {
-			t.Errorf("%s: %v allocations", round, n)
-		}
-	}
-	// What is popped from a large set is seldom put back at once.
-	args := argv("spop strs10000")
-	if n := testing.AllocsPerRun(100, func() { b.run(args) }); n != 0 {
-		t.Errorf("spop: %v allocations", n)
-	}
+	b.NoAllocs(t, hotCommands...)
+	b.NoAllocs(t, "spop strs10000") // what is popped from a large set is seldom put back at once
 }
 
 func BenchmarkCommands(b *testing.B) {
 	for _, round := range hotCommands {
-		b.Run(strings.ReplaceAll(round, " ", "_"), func(b *testing.B) {
-			e := newBench(b)
-			var lines [][][]byte
-			for _, line := range strings.Split(round, "|") {
-				lines = append(lines, argv(line))
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, args := range lines {
-					e.run(args)
-				}
-			}
-		})
+		b.Run(strings.ReplaceAll(round, " ", "_"), func(b *testing.B) { newBench(b).Loop(b, round) })
 	}
 }
