@@ -128,6 +128,9 @@ func (c *checker) live(r record) {
 		if n := h.obj.MemSize(); n != h.size {
 			c.fail("key %q: a %v takes %d bytes, counted %d", r.key(), r.typ(), n, h.size)
 		}
+		if s := h.obj.shared(); s != nil && s.lease != h.lease {
+			c.fail("key %q: a %v with a lease that is not its own", r.key(), r.typ())
+		}
 		if h.obj.Len() == 0 && r.typ() != TypeStream {
 			c.fail("key %q: an empty %v", r.key(), r.typ())
 		}

@@ -231,6 +231,8 @@ type Object interface {
 	MemSize() int64
 	// Encoding is its name for OBJECT ENCODING.
 	Encoding() string
+	// shared has every kind embed Shared.
+	shared() *Shared
 }
 
 // Whole is what commands about the whole keyspace use. From Session.Keyspace

@@ -4,9 +4,10 @@ import "sync/atomic"
 
 // handle is what a record of kindBig or kindObject leads to.
 type handle struct {
-	big  *Big
-	obj  Object
-	size int64 // as counted in handles.total
+	big   *Big
+	obj   Object
+	lease *lease // of obj
+	size  int64  // as counted in handles.total, and in the lease
 
 	due  Millis // of an object: when a member may be due, 0 for never; see schedule
 	turn int64  // the tick at which the entry for that comes up; 0 when there is none
@@ -30,13 +31,13 @@ func (h *handles) object(i uint32) Object { return h.list[i].obj }
 
 // add keeps a Big or an Object and returns its handle.
 func (h *handles) add(v handle) uint32 {
-	v.size = bigOverhead
 	if v.obj != nil {
-		v.size = v.obj.MemSize()
+		v.lease = leaseOf(v.obj)
+		h.count(&v, v.obj.MemSize())
 	} else {
 		h.kept.Add(v.big.hold(1, 0))
+		h.count(&v, bigOverhead)
 	}
-	h.total.Add(v.size)
 	if n := len(h.free); n > 0 {
 		i := h.free[n-1]
 		h.free = h.free[:n-1]
@@ -57,8 +58,7 @@ func (h *handles) dup(i uint32) uint32 {
 		return h.add(handle{big: v.big})
 	}
 	n := h.add(handle{obj: v.obj.Clone()})
-	h.list[i].size = 0
-	h.total.Add(-v.size)
+	h.count(&h.list[i], 0)
 	h.list[n].untidy = v.untidy
 	h.setTimer(&h.list[n], v.due, v.turn)
 	return n
@@ -73,21 +73,33 @@ func (h *handles) drop(i uint32) {
 
 // take gives a handle back and returns its Big, if it is one, which the caller releases.
 func (h *handles) take(i uint32) *Big {
-	v := h.list[i]
-	if v.big != nil {
-		h.kept.Add(v.big.hold(-1, 0))
+	v := &h.list[i]
+	b := v.big
+	if b != nil {
+		h.kept.Add(b.hold(-1, 0))
 	}
-	h.total.Add(-v.size)
-	h.setTimer(&h.list[i], 0, 0)
-	h.list[i] = handle{}
+	h.count(v, 0)
+	h.setTimer(v, 0, 0)
+	*v = handle{}
 	h.free = append(h.free, i)
-	return v.big
+	return b
 }
 
 // resize counts an object anew after it changed.
 func (h *handles) resize(i uint32) {
 	v := &h.list[i]
-	size := v.obj.MemSize()
-	h.total.Add(size - v.size)
+	h.count(v, v.obj.MemSize())
+}
+
+// count has the value of a handle count for size bytes.
+func (h *handles) count(v *handle, size int64) {
+	grown := size - v.size
+	if grown == 0 {
+		return
+	}
 	v.size = size
+	h.total.Add(grown)
+	if v.lease != nil {
+		v.lease.stored.Add(grown)
+	}
 }

@@ -93,7 +93,7 @@ func (mt *modelTest) convert(tx *Tx, db int) {
 	mt.equal("current", err, error(nil))
 	if c.Packing != NotPacked {
 		v.val, v.typ = "a", TypeList
-		err = tx.PutObject([]byte(k), TypeList, &toy{[]string{"a"}}, KeepExpiry)
+		err = tx.PutObject([]byte(k), TypeList, &toy{items: []string{"a"}}, KeepExpiry)
 	} else {
 		v.val, v.typ = "\x01\x00x", TypeSet
 		err = tx.PutPacked([]byte(k), TypeSet, Listpack, []byte(v.val), KeepExpiry)

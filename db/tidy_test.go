@@ -7,7 +7,10 @@ import (
 )
 
 // untidyToy is a collection of n elements beside some that are gone and take a byte each.
-type untidyToy struct{ n, gone int }
+type untidyToy struct {
+	n, gone int
+	Shared
+}
 
 func (o *untidyToy) Len() int         { return o.n }
 func (o *untidyToy) Clone() Object    { c := *o; return &c }

@@ -12,10 +12,11 @@ type Object struct {
 	deadlines *members.Deadlines // nil: none has one
 	small     bool               // Redis would keep it as a listpack
 	timed     bool               // a field had a deadline while it was small
+	db.Shared
 }
 
 // objectSize is the size of an Object itself.
-const objectSize = 32
+const objectSize = 24 + db.SharedSize
 
 // NewObject returns an empty one, which Redis would keep as a hash table: for
 // those who load large hashes.
@@ -186,16 +187,19 @@ func (i *Iter) LastingValue() []byte { return i.it.Value() }
 // Frozen is a large hash as it was when it was frozen. It may be read without
 // locks while the hash itself goes on.
 type Frozen struct {
-	o   *Object
-	now db.Millis
+	db.Pin // the claim of the one who keeps it
+	o      *Object
+	now    db.Millis
 }
 
 // Freeze returns the hash as it is now, in constant time.
 func (h *Hash) Freeze() Frozen {
 	if h.obj == nil {
-		return Frozen{unpack(h.packed, !h.loose), h.now}
+		o := unpack(h.packed, !h.loose)
+		return Frozen{db.PinOf(o), o, h.now}
 	}
-	return Frozen{h.obj.Clone().(*Object), h.now}
+	o := h.obj.Clone().(*Object)
+	return Frozen{db.PinOf(o), o, h.now}
 }
 
 // Iter begins a walk over all fields.

@@ -48,6 +48,7 @@ type Object struct {
 	quick bool
 	redis int // bytes of all entries in Redis, unless quick
 	ends  ends
+	db.Shared
 }
 
 // secondBytes is what the second block of a list begins with; it grows as the first
@@ -55,7 +56,7 @@ type Object struct {
 const secondBytes = 2 << 10
 
 // objectSelf is the size of an Object.
-const objectSelf = 384
+const objectSelf = 384 + db.SharedSize
 
 // newObject makes an Object of a packed list, which may be nil, with room at the
 // front or the end.

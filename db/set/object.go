@@ -10,10 +10,11 @@ type Object struct {
 	table     *members.Table
 	deadlines *members.Deadlines // nil: no member has one
 	form      form
+	db.Shared
 }
 
 // objectSize is what an Object takes beside its parts.
-const objectSize = 24
+const objectSize = 24 + db.SharedSize
 
 func newObject(f form) *Object { return &Object{table: members.New(members.None), form: f} }
 
@@ -31,7 +32,9 @@ func (o *Object) Encoding() string {
 // Clone returns a copy, in constant time.
 func (o *Object) Clone() db.Object { return o.clone() }
 
-func (o *Object) clone() *Object { return &Object{o.table.Clone(), o.deadlines.Clone(), o.form} }
+func (o *Object) clone() *Object {
+	return &Object{o.table.Clone(), o.deadlines.Clone(), o.form, o.Shared}
+}
 
 // NextDeadline returns when the first member is due, 0 if none ever is.
 func (o *Object) NextDeadline() db.Millis { return o.deadlines.Next() }

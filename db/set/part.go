@@ -3,6 +3,7 @@ package set
 import (
 	"math/rand/v2"
 
+	"heddle/db"
 	"heddle/db/listpack"
 	"heddle/db/members"
 )
@@ -60,8 +61,12 @@ func (p *Part) Len() int { return p.n }
 // Large reports whether what the part is of is large.
 func (p *Part) Large() bool { return p.s.obj != nil }
 
-// Detach makes the part independent of the key: it is of a clone from now on.
-func (p *Part) Detach() { p.s = p.s.Clone() }
+// Detach makes the part independent of the key: it is of a clone from now on, which the
+// caller has a claim on.
+func (p *Part) Detach() db.Pin {
+	p.s = p.s.Clone()
+	return p.s.Pin()
+}
 
 // draw decides about members in turn which are in a sample.
 type draw struct {

@@ -94,7 +94,7 @@ func (s *Set) popDrawn(n int, r members.Source) Part {
 // keepDrawn draws the members that stay.
 func (s *Set) keepDrawn(n, rest int, r members.Source) Part {
 	old := s.Clone()
-	kept := &Object{table: s.obj.table.Empty(), form: s.obj.form}
+	kept := &Object{table: s.obj.table.Empty(), form: s.obj.form, Shared: s.obj.Shared}
 	for kept.table.Len() < rest {
 		kept.table.Add(old.Random(r))
 	}

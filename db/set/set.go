@@ -238,6 +238,14 @@ func (s *Set) Clone() Set {
 	return c
 }
 
+// Pin returns the claim of the one who keeps a Clone, if that is large.
+func (s *Set) Pin() db.Pin {
+	if s.obj == nil {
+		return db.Pin{}
+	}
+	return db.PinOf(s.obj)
+}
+
 // Check verifies packed bytes from outside: an intset in order, or a listpack of
 // different members.
 func Check(packing db.Packing, p []byte) error {

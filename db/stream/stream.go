@@ -27,6 +27,7 @@ type Stream struct {
 	pends int64  // pending entries of all groups
 
 	radix *radixCount // what RadixNodes has counted; nil when a node has gone since
+	db.Shared
 }
 
 // node is the account of the last node, to which the next entry is added if there is
@@ -66,9 +67,9 @@ func (s *Stream) Clone() db.Object {
 
 // What things cost beside their bytes.
 const (
-	streamSize  = 296 // a Stream
-	blockSize   = 80  // a leaf of the directory of blocks
-	pendingSize = 66  // a pending entry in its group's and its consumer's list
+	streamSize  = 296 + db.SharedSize // a Stream
+	blockSize   = 80                  // a leaf of the directory of blocks
+	pendingSize = 66                  // a pending entry in its group's and its consumer's list
 )
 
 // MemSize returns its size in bytes.

@@ -16,10 +16,11 @@ type Object struct {
 	deadlines *members.Deadlines // nil: no member has one
 	asList    bool               // goes by the name of listpack, see Encoding
 	gone      gone               // members that are gone, but still in the table
+	db.Shared
 }
 
 // objectSize is what an Object takes beside its parts.
-const objectSize = 112
+const objectSize = 112 + db.SharedSize
 
 // NewObject returns an empty Object.
 func NewObject() *Object {
@@ -47,7 +48,7 @@ func (o *Object) Encoding() string {
 func (o *Object) Clone() db.Object { return o.clone() }
 
 func (o *Object) clone() *Object {
-	return &Object{o.table.Clone(), o.tree.Clone(), o.deadlines.Clone(), o.asList, o.gone}
+	return &Object{o.table.Clone(), o.tree.Clone(), o.deadlines.Clone(), o.asList, o.gone, o.Shared}
 }
 
 // Score returns the score of a member.
@@ -109,7 +110,7 @@ func (o *Object) DeleteRange(from, to int) {
 // retain makes o anew of the few members before rank from, and from rank to on. In the table
 // they keep their order, for those who scan.
 func (o *Object) retain(from, to int) {
-	kept := &Object{table: o.table.Empty(), tree: tree.New(), asList: o.asList}
+	kept := &Object{table: o.table.Empty(), tree: tree.New(), asList: o.asList, Shared: o.Shared}
 	z := Computed(o)
 	for _, span := range [...][2]int{{0, from}, {to, o.Len()}} {
 		var it Iter

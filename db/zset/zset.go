@@ -175,12 +175,14 @@ func (z *ZSet) Scan(cursor uint64, count int, fn func(member []byte, score float
 // Random returns the rank of a random member. The set must not be empty.
 func (z *ZSet) Random(v db.View) int { return int(v.Rand() % uint64(z.Len())) }
 
-// Keep returns the set as it is now, to be read after the command, without locks.
-func (z *ZSet) Keep() ZSet {
+// Keep returns the set as it is now, to be read after the command, without locks, and the
+// caller's claim on what is large.
+func (z *ZSet) Keep() (ZSet, db.Pin) {
 	if z.o != nil {
-		return ZSet{o: z.o.clone()}
+		o := z.o.clone()
+		return ZSet{o: o}, db.PinOf(o)
 	}
-	return ZSet{p: bytes.Clone(z.p)}
+	return ZSet{p: bytes.Clone(z.p)}, db.Pin{}
 }
 
 // IsListpack reports whether Redis would keep the set in a listpack.

@@ -107,7 +107,7 @@ const streamFrom = 1000
 func replyAll(w *resp.Writer, h *hash.Hash, p parts) {
 	if h.Len() > streamFrom {
 		f := h.Freeze()
-		w.Stream(&all{f.Iter(), p})
+		w.Stream(&all{f.Pin, f.Iter(), p})
 		return
 	}
 	for it := h.Iter(); it.Next(); {
@@ -117,6 +117,7 @@ func replyAll(w *resp.Writer, h *hash.Hash, p parts) {
 
 // all is a resp.Stream of all fields.
 type all struct {
+	db.Pin
 	it    hash.Iter
 	parts parts
 }
@@ -130,8 +131,6 @@ func (a *all) Next(w *resp.Writer) bool {
 	}
 	return true
 }
-
-func (a *all) Release() { a.it = hash.Iter{} }
 
 // source makes random numbers of its own for a stream, which outlives its command.
 type source struct{ pcg rand.PCG }

@@ -176,4 +176,14 @@ func (s *randomStream) Next(w *resp.Writer) bool {
 	return s.n > 0
 }
 
-func (s *randomStream) Release() { s.frozen, s.it, s.seen = hash.Frozen{}, hash.Iter{}, nil }
+// Held is what the frozen hash holds, and what was drawn.
+func (s *randomStream) Held() int64 {
+	n := s.frozen.Held()
+	if s.seen != nil {
+		n += s.seen.MemSize()
+	}
+	return n
+}
+
+// Release lets go of the frozen hash.
+func (s *randomStream) Release() { s.frozen.Release() }

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"heddle/db"
 	"heddle/db/list"
 	"heddle/db/listpack"
 	"heddle/resp"
@@ -15,7 +16,7 @@ const streamFrom = 1000
 func replyRange(w *resp.Writer, l *list.List, from, to int) {
 	if to-from > streamFrom {
 		if o := l.Large(); o != nil {
-			w.Stream(&forwards{it: o.Iter(from), left: to - from})
+			w.Stream(&forwards{Pin: db.PinOf(o), it: o.Iter(from), left: to - from})
 			return
 		}
 	}
@@ -31,7 +32,7 @@ func replyRange(w *resp.Writer, l *list.List, from, to int) {
 func replyBack(w *resp.Writer, l *list.List, n int) {
 	if n > streamFrom {
 		if o := l.Large(); o != nil {
-			s := &backwards{left: n}
+			s := &backwards{Pin: db.PinOf(o), left: n}
 			s.it.FromObject(o, o.Len()-1)
 			w.Stream(s)
 			return
@@ -48,6 +49,7 @@ func replyBack(w *resp.Writer, l *list.List, n int) {
 
 // forwards and backwards are elements of a clone on their way to a client.
 type forwards struct {
+	db.Pin
 	it   list.Iter
 	left int
 }
@@ -63,10 +65,8 @@ func (s *forwards) Next(w *resp.Writer) (more bool) {
 	return s.left > 0
 }
 
-// Release has nothing to give back: the collector takes the clone.
-func (s *forwards) Release() {}
-
 type backwards struct {
+	db.Pin
 	it   list.Reverse
 	left int
 }
@@ -81,6 +81,3 @@ func (s *backwards) Next(w *resp.Writer) (more bool) {
 	}
 	return s.left > 0
 }
-
-// Release has nothing to give back.
-func (s *backwards) Release() {}

@@ -174,6 +174,7 @@ func replyDraws(w *resp.Writer, v db.View, s *set.Set, n int64) {
 	w.Array(int(n))
 	if n > streamFrom {
 		d := &drawStream{s: s.Clone(), left: n}
+		d.Pin = d.s.Pin()
 		d.rng.Seed(v.Rand(), v.Rand())
 		w.Stream(d)
 		return
@@ -185,6 +186,7 @@ func replyDraws(w *resp.Writer, v db.View, s *set.Set, n int64) {
 
 // drawStream is a resp.Stream of random members.
 type drawStream struct {
+	db.Pin
 	s    set.Set
 	left int64
 	rng  source
@@ -203,6 +205,3 @@ func (d *drawStream) Next(w *resp.Writer) bool {
 	}
 	return d.left > 0
 }
-
-// Release lets the clone go.
-func (d *drawStream) Release() { d.s = set.Set{} }

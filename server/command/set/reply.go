@@ -44,8 +44,9 @@ func replyParts(c *command.Call, parts []set.Part, n int) {
 func replyLarge(w *resp.Writer, parts []set.Part, n int) {
 	m := &memberStream{parts: parts}
 	if n > streamFrom {
+		m.pins = make([]db.Pin, len(parts))
 		for i := range parts {
-			parts[i].Detach()
+			m.pins[i] = parts[i].Detach()
 		}
 		m.it = parts[0].Iter(&m.room)
 		w.Stream(m)
@@ -78,7 +79,8 @@ func replyRandom(w *resp.Writer, s *set.Set, r members.Source) {
 
 // memberStream is a resp.Stream of the members of parts, one part behind the other.
 type memberStream struct {
-	parts []set.Part
+	parts []set.Part // those that are not through
+	pins  []db.Pin   // the claims on them, if they are clones
 	it    set.Iter
 	room  listpack.Scratch
 }
@@ -86,7 +88,8 @@ type memberStream struct {
 // write writes a member; false when there is none left.
 func (m *memberStream) write(w *resp.Writer) bool {
 	for !m.it.Next() {
-		if m.parts = m.parts[1:]; len(m.parts) == 0 {
+		m.through()
+		if len(m.parts) == 0 {
 			return false
 		}
 		m.it = m.parts[0].Iter(&m.room)
@@ -109,5 +112,27 @@ func (m *memberStream) Next(w *resp.Writer) bool {
 	return true
 }
 
+// through lets the first part go.
+func (m *memberStream) through() {
+	m.parts[0], m.parts = set.Part{}, m.parts[1:]
+	if len(m.pins) > 0 {
+		m.pins[0].Release()
+		m.pins = m.pins[1:]
+	}
+}
+
+// Held is what the clones hold.
+func (m *memberStream) Held() (n int64) {
+	for i := range m.pins {
+		n += m.pins[i].Held()
+	}
+	return n
+}
+
 // Release lets the clones go.
-func (m *memberStream) Release() { *m = memberStream{} }
+func (m *memberStream) Release() {
+	for i := range m.pins {
+		m.pins[i].Release()
+	}
+	*m = memberStream{}
+}

@@ -238,7 +238,8 @@ func replySome(w *resp.Writer, v db.View, z *zset.ZSet, count int, scores bool) 
 		return
 	}
 	if z.Large() != nil && count > streamFrom {
-		w.Stream(&sampleStream{z: z.Keep(), left: count, scores: scores, random: splitmix(v.Rand())})
+		kept, pin := z.Keep()
+		w.Stream(&sampleStream{Pin: pin, z: kept, left: count, scores: scores, random: splitmix(v.Rand())})
 		return
 	}
 	var it zset.Iter

@@ -34,7 +34,8 @@ func replyElement(w *resp.Writer, z *zset.ZSet, it *zset.Iter, scores bool) {
 func replyRange(w *resp.Writer, z *zset.ZSet, from, to int, rev, scores bool) {
 	openRange(w, int64(to-from), scores)
 	if o := z.Large(); o != nil && to-from > streamFrom {
-		w.Stream(&rangeStream{z: z.Keep(), from: from, to: to, rev: rev, scores: scores})
+		kept, pin := z.Keep()
+		w.Stream(&rangeStream{Pin: pin, z: kept, from: from, to: to, rev: rev, scores: scores})
 		return
 	}
 	replyMembers(w, z, from, to, rev, scores)
@@ -50,6 +51,7 @@ func replyMembers(w *resp.Writer, z *zset.ZSet, from, to int, rev, scores bool) 
 
 // rangeStream is the rest of a long range.
 type rangeStream struct {
+	db.Pin
 	z           zset.ZSet
 	from, to    int
 	rev, scores bool
@@ -70,14 +72,12 @@ func (s *rangeStream) Next(w *resp.Writer) bool {
 	return s.from < s.to
 }
 
-// Release lets go of the clone.
-func (s *rangeStream) Release() { s.z = zset.ZSet{} }
-
 // replyAny writes count members drawn one by one, so that some may come twice.
 func replyAny(w *resp.Writer, v db.View, z *zset.ZSet, count int64, scores bool) {
 	openRange(w, count, scores)
 	if count > streamFrom {
-		w.Stream(&randomStream{z: z.Keep(), left: count, scores: scores, random: splitmix(v.Rand())})
+		kept, pin := z.Keep()
+		w.Stream(&randomStream{Pin: pin, z: kept, left: count, scores: scores, random: splitmix(v.Rand())})
 		return
 	}
 	for ; count > 0; count-- {
@@ -88,6 +88,7 @@ func replyAny(w *resp.Writer, v db.View, z *zset.ZSet, count int64, scores bool)
 
 // randomStream is the rest of many random members.
 type randomStream struct {
+	db.Pin
 	z      zset.ZSet
 	left   int64
 	scores bool
@@ -115,12 +116,10 @@ func (s *randomStream) Next(w *resp.Writer) bool {
 	return s.left > 0
 }
 
-// Release lets go of the clone.
-func (s *randomStream) Release() { s.z = zset.ZSet{} }
-
 // sampleStream is many different members, a good part of all, in order: each is taken
 // with the chance that is left for it.
 type sampleStream struct {
+	db.Pin
 	z      zset.ZSet
 	at     int // the rank that is looked at next
 	left   int
@@ -140,6 +139,3 @@ func (s *sampleStream) Next(w *resp.Writer) bool {
 	}
 	return s.left > 0
 }
-
-// Release lets go of the clone.
-func (s *sampleStream) Release() { s.z = zset.ZSet{} }

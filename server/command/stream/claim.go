@@ -95,7 +95,8 @@ func (m *claimer) take(p stream.Pending) {
 func (m *claimer) reply(w *resp.Writer) {
 	w.Array(len(m.claimed))
 	if len(m.claimed) >= streamFrom && !m.justID {
-		w.Stream(&claimStream{m.s.Clone().(*stream.Stream), m.claimed})
+		s := m.s.Clone().(*stream.Stream)
+		w.Stream(&claimStream{db.PinOf(s), s, m.claimed})
 		return
 	}
 	for _, id := range m.claimed {
@@ -110,6 +111,7 @@ func (m *claimer) reply(w *resp.Writer) {
 
 // claimStream is a resp.Stream of entries that were claimed.
 type claimStream struct {
+	db.Pin
 	s   *stream.Stream
 	ids []stream.ID
 }
@@ -122,9 +124,6 @@ func (l *claimStream) Next(w *resp.Writer) bool {
 	}
 	return len(l.ids) > 0
 }
-
-// Release lets the clone go.
-func (l *claimStream) Release() { *l = claimStream{} }
 
 // XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-ms] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id]
 func xclaimSpec() *command.Spec {

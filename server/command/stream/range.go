@@ -38,6 +38,7 @@ func replyRange(w *resp.Writer, s *stream.Stream, from, to stream.ID, count int6
 	case n >= streamFrom:
 		r := &rangeStream{left: n, reverse: reverse}
 		r.s = s.Clone().(*stream.Stream)
+		r.Pin = db.PinOf(r.s)
 		if reverse {
 			r.back = r.s.RangeReverse(from, to)
 		} else {
@@ -62,6 +63,7 @@ func replyRange(w *resp.Writer, s *stream.Stream, from, to stream.ID, count int6
 
 // rangeStream is a resp.Stream of entries.
 type rangeStream struct {
+	db.Pin
 	s       *stream.Stream
 	it      stream.Iter
 	back    stream.Reverse
@@ -82,9 +84,6 @@ func (r *rangeStream) Next(w *resp.Writer) bool {
 	}
 	return r.left > 0
 }
-
-// Release lets the clone go.
-func (r *rangeStream) Release() { *r = rangeStream{} }
 
 // XLEN key
 func xlenSpec() *command.Spec { return readSpec("xlen", 2, command.Fast, 0, xlen) }

@@ -221,6 +221,7 @@ func (r *groupReader) reply(src *source) {
 	case src.n >= streamFrom:
 		w.Array(int(src.n))
 		h := &heldStream{s: src.s.Clone().(*stream.Stream), left: src.n}
+		h.Pin = db.PinOf(h.s)
 		h.it = h.s.Group(r.group).Consumer(r.consumer).HeldRange(src.from, stream.MaxID)
 		w.Stream(h)
 	default:
@@ -246,6 +247,7 @@ func held(w *resp.Writer, s *stream.Stream, id stream.ID) {
 
 // heldStream is a resp.Stream of pending entries.
 type heldStream struct {
+	db.Pin
 	s    *stream.Stream
 	it   stream.Held
 	left int64
@@ -259,6 +261,3 @@ func (h *heldStream) Next(w *resp.Writer) bool {
 	}
 	return h.left > 0
 }
-
-// Release lets the clone go.
-func (h *heldStream) Release() { *h = heldStream{} }
