@@ -11,6 +11,10 @@ type Stream interface {
 	// speaks the version of the protocol that was in use when the reply began. What is
 	// lent by BulkExternal must stay valid beyond Release.
 	Next(w *Writer) (more bool)
+	// Held returns how many bytes of memory are in use because of the stream alone: of a
+	// collection that is gone but for the clone, say. It may change from call to call, without
+	// anything being asked of the stream; it is called as Next is.
+	Held() int64
 	// Release ends the stream, whether it came to its end or not. It is called exactly once.
 	Release()
 }

@@ -27,6 +27,8 @@ func (s *numbers) Next(w *Writer) bool {
 	return s.from < s.to
 }
 
+func (s *numbers) Held() int64 { return 0 }
+
 func (s *numbers) Release() { s.released.Release() }
 
 func TestStream(t *testing.T) {

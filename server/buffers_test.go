@@ -127,7 +127,19 @@ func TestOutQueue(t *testing.T) {
 				}
 				q.add(&pool, &w, 0)
 			},
-			"send":    func(t *rapid.T) { send(t, rapid.SampledFrom([]int{1, 1000, 100_000}).Draw(t, "quota")) },
+			"send": func(t *rapid.T) { send(t, rapid.SampledFrom([]int{1, 1000, 100_000}).Draw(t, "quota")) },
+			"ask": func(t *rapid.T) {
+				q.ask()
+				want := int64(0)
+				for _, x := range q.list[q.head:] {
+					if x.stream != nil {
+						want += x.stream.Held()
+					}
+				}
+				if q.kept != want || q.weight() != q.len+want || q.held < want {
+					t.Fatalf("streams keep %d bytes of %d, should be %d", q.kept, q.held, want)
+				}
+			},
 			"receive": func(t *rapid.T) { receive(rapid.IntRange(1, 50_000).Draw(t, "max")) },
 			"": func(t *rapid.T) {
 				if q.len != int64(len(written))-int64(len(read))-inFlight(theirs)-int64(unmade) {
@@ -142,7 +154,7 @@ func TestOutQueue(t *testing.T) {
 		if !bytes.Equal(read, written) {
 			t.Fatal("what was read is not what was written")
 		}
-		if freed.n != external || q.held != 0 || q.len != 0 {
+		if freed.n != external || q.held != 0 || q.len != 0 || q.kept != 0 {
 			t.Fatalf("%d of %d external pieces released, %d bytes held, %d left", freed.n, external, q.held, q.len)
 		}
 	})
@@ -185,6 +197,9 @@ func (s *bulkStream) Next(w *resp.Writer) bool {
 	*s.unmade -= len(s.text())
 	return true
 }
+
+// Held is another number each time.
+func (s *bulkStream) Held() int64 { return int64(s.freed.n+s.left) * 1000 }
 
 func (s *bulkStream) Release() { s.freed.Release() }
 

@@ -156,7 +156,7 @@ func (c *conn) publish() {
 	set(&s.qbufFree, free)
 	set(&s.argv, argv)
 	set(&s.oll, int64(c.queue.pieces()))
-	set(&s.omem, c.queue.len)
+	set(&s.omem, c.queue.weight())
 	set(&s.total, total)
 	total += queued
 	lent := argv + c.queue.lent
@@ -194,6 +194,6 @@ func (c *conn) String() string {
 	b = append(b, " qbuf="...)
 	b = strconv.AppendInt(b, int64(c.in.len()+c.bigHave), 10)
 	b = append(b, " omem="...)
-	b = strconv.AppendInt(b, c.queue.len, 10)
+	b = strconv.AppendInt(b, c.queue.weight(), 10)
 	return string(b)
 }

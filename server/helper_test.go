@@ -23,8 +23,12 @@ import (
 	"heddle/server/command"
 	"heddle/server/command/connection"
 	"heddle/server/command/generic"
+	hashes "heddle/server/command/hash"
 	lists "heddle/server/command/list"
 	"heddle/server/command/pubsub"
+	sets "heddle/server/command/set"
+	"heddle/server/command/sortedset"
+	streams "heddle/server/command/stream"
 	str "heddle/server/command/string"
 	"heddle/server/command/transactions"
 	"heddle/server/dispatch"
@@ -44,7 +48,7 @@ func TestMain(m *testing.M) {
 // newEngine returns an engine over a fresh keyspace.
 func newEngine(log func(string), more ...command.Family) (*dispatch.Engine, *db.Keyspace, error) {
 	maxBulk := func() int64 { return 512 << 20 }
-	table, err := command.NewTable(append(more, lists.Family(), pubsub.Family(), str.Family(maxBulk), transactions.Family(), generic.Family(),
+	table, err := command.NewTable(append(more, hashes.Family(), lists.Family(), sets.Family(), sortedset.Family(), streams.Family(), pubsub.Family(), str.Family(maxBulk), transactions.Family(), generic.Family(),
 		connection.Family(connection.Deps{Version: "7.2.6", Databases: 16}))...)
 	if err != nil {
 		return nil, nil, err

@@ -28,6 +28,7 @@ func (w *worker) housekeep(hz int) {
 		if c == nil || w.timedOut(c) {
 			continue
 		}
+		c.queue.ask()
 		if !w.checkOutput(c) {
 			continue
 		}

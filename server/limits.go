@@ -30,7 +30,7 @@ func (w *worker) inputFull(c *conn) bool {
 
 // overHard closes a connection whose replies exceed the hard limit.
 func (w *worker) overHard(c *conn, limit int64) bool {
-	if c.queue.len+int64(c.out.Made()) <= limit {
+	if c.queue.weight()+int64(c.out.Made()) <= limit {
 		return false
 	}
 	w.overOutput(c)
@@ -48,7 +48,7 @@ func (w *worker) overOutput(c *conn) {
 // wait, so that a pipeline of such replies does not hold as many clones of what they show.
 func (w *worker) checkOutput(c *conn) bool {
 	o := &w.set.Output[c.client.Class()]
-	waiting := c.queue.len
+	waiting := c.queue.weight()
 	switch {
 	case o.Hard > 0 && waiting > o.Hard, w.overSoft(c, waiting),
 		waiting > strangerOutput && !c.client.Authenticated():
@@ -67,7 +67,7 @@ func (w *worker) checkOutput(c *conn) bool {
 // one by one (MONITOR) and does not read them: pausing its own commands would
 // not help. false when it did.
 func (w *worker) checkPosted(c *conn) bool {
-	if c.queue.len+int64(c.out.Made()) <= max(backlogLimit, w.pauseAt(c)) {
+	if c.queue.weight()+int64(c.out.Made()) <= max(backlogLimit, w.pauseAt(c)) {
 		return true
 	}
 	w.overOutput(c)

@@ -21,9 +21,13 @@ type outQueue struct {
 	len  int64 // bytes not sent, those of streams not made yet aside
 	held int64 // memory in use
 	lent int64 // how much of that is memory of the keyspace
+	kept int64 // how much of that streams keep from being freed, when they were last asked
 	lazy int   // streams among the pieces
 	shut int   // how many of the last pieces wait for the disk, see durable.go
 }
+
+// weight is what limits of unsent replies are held against: the bytes, and what streams keep.
+func (q *outQueue) weight() int64 { return q.len + q.kept }
 
 // piece is a part of a reply.
 type piece struct {
@@ -33,6 +37,7 @@ type piece struct {
 
 	stream resp.Stream // what writes the pieces that belong here; nil: none
 	proto  int         // for a stream
+	kept   int64       // what it keeps from being freed, as counted
 }
 
 // empty reports whether the piece is nothing at all.
@@ -71,8 +76,8 @@ func (q *outQueue) add(p *buffers, out *resp.Writer, sent int) {
 
 func (q *outQueue) push(x piece) {
 	if !x.empty() {
-		q.list = append(q.list, x)
 		q.count(&x)
+		q.list = append(q.list, x)
 	}
 }
 
@@ -85,8 +90,25 @@ func (q *outQueue) count(x *piece) {
 		q.lent += int64(len(x.data))
 	}
 	if x.stream != nil {
-		q.held += streamHeld
+		x.kept = x.stream.Held()
+		q.held += streamHeld + x.kept
+		q.kept += x.kept
 		q.lazy++
+	}
+}
+
+// ask counts anew what streams keep from being freed. That may be the members of a large
+// collection, from one moment to the next: its key may go at any time.
+func (q *outQueue) ask() {
+	left := q.lazy
+	for i := q.head; left > 0; i++ {
+		if x := &q.list[i]; x.stream != nil {
+			kept := x.stream.Held()
+			q.held += kept - x.kept
+			q.kept += kept - x.kept
+			x.kept = kept
+			left--
+		}
 	}
 }
 
@@ -192,7 +214,8 @@ func (q *outQueue) drop(p *buffers, x *piece) {
 		x.free.Release()
 	}
 	if x.stream != nil {
-		q.held -= streamHeld
+		q.held -= streamHeld + x.kept
+		q.kept -= x.kept
 		q.lazy--
 		x.stream.Release()
 	}

@@ -11,7 +11,7 @@ import (
 // streamBuffer is the memory for a piece of a stream.
 const streamBuffer = 64 << 10
 
-// streamHeld is about what a stream itself costs.
+// streamHeld is about what a stream itself costs, what it keeps of others' aside.
 const streamHeld = 512
 
 // produce has the stream that is the first piece write what comes next, and puts that
@@ -58,6 +58,9 @@ func (p *buffers) next(s resp.Stream) (more, ok bool) {
 
 // unshift puts pieces before the first one.
 func (q *outQueue) unshift(pieces []piece) {
+	for i := range pieces {
+		q.count(&pieces[i])
+	}
 	if n := len(pieces); q.head < n {
 		q.list = slices.Insert(q.list, q.head, pieces[q.head:]...)
 		copy(q.list, pieces[:q.head])
@@ -65,8 +68,5 @@ func (q *outQueue) unshift(pieces []piece) {
 	} else {
 		q.head -= n
 		copy(q.list[q.head:], pieces)
-	}
-	for i := range pieces {
-		q.count(&pieces[i])
 	}
 }

@@ -73,7 +73,7 @@ func (c *conn) takes(n int64) bool {
 	if limit == 0 {
 		limit = max(backlogLimit, w.pauseAt(c))
 	}
-	if c.queue.len+int64(c.out.Made())+n <= limit {
+	if c.queue.weight()+int64(c.out.Made())+n <= limit {
 		return true
 	}
 	c.state |= stateOver

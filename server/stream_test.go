@@ -55,6 +55,8 @@ func (s *countStream) Next(w *resp.Writer) bool {
 	return s.at < s.n
 }
 
+func (s *countStream) Held() int64 { return 0 }
+
 func (s *countStream) Release() { s.open.Add(-1) }
 
 // counted is the reply of count.
