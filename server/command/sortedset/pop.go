@@ -250,17 +250,39 @@ func (m *multi) pop(c *command.Call, tx db.Txn) (bool, error) {
 	mark := c.Reply.Mark()
 	c.Reply.Array(2)
 	c.Reply.Bulk(key)
-	c.Reply.Array(to - from)
-	var it zset.Iter
-	for it.Start(&z, from, to, m.end == highest); it.Next(); {
-		c.Reply.Array(2)
-		replyMember(c.Reply, &z, &it)
-		c.Reply.Double(it.Score())
-	}
+	replyNested(c.Reply, &z, from, to, m.end == highest)
 	if err := dropRange(tx, key, &z, from, to, m.end.event()); err != nil {
 		c.Reply.Rewind(mark)
 		return false, err
 	}
 	c.ReplicateAs(m.end.word(), key, c.Digits(int64(to-from)))
 	return true, nil
+}
+
+// replyNested writes members with their scores, each an array of two in RESP2, too.
+func replyNested(w *resp.Writer, z *zset.ZSet, from, to int, rev bool) {
+	w.Array(to - from)
+	if z.Large() != nil && to-from > streamFrom {
+		kept, pin := z.Keep()
+		w.Stream(&nestedStream{rangeStream{Pin: pin, z: kept, from: from, to: to, rev: rev}})
+		return
+	}
+	var it zset.Iter
+	for it.Start(z, from, to, rev); it.Next(); {
+		replyPair(w, z, &it)
+	}
+}
+
+func replyPair(w *resp.Writer, z *zset.ZSet, it *zset.Iter) {
+	w.Array(2)
+	replyMember(w, z, it)
+	w.Double(it.Score())
+}
+
+// nestedStream is the rest of what replyNested writes.
+type nestedStream struct{ rangeStream }
+
+// Next writes some more elements.
+func (s *nestedStream) Next(w *resp.Writer) bool {
+	return s.some(w, func(it *zset.Iter) { replyPair(w, &s.z, it) })
 }

@@ -59,10 +59,15 @@ type rangeStream struct {
 
 // Next writes some more elements.
 func (s *rangeStream) Next(w *resp.Writer) bool {
+	return s.some(w, func(it *zset.Iter) { replyElement(w, &s.z, it, s.scores) })
+}
+
+// some has write write some more elements.
+func (s *rangeStream) some(w *resp.Writer, write func(it *zset.Iter)) bool {
 	limit, n := w.Len()+resp.StreamPiece, 0
 	var it zset.Iter
 	for it.Start(&s.z, s.from, s.to, s.rev); w.Len() < limit && it.Next(); n++ {
-		replyElement(w, &s.z, &it, s.scores)
+		write(&it)
 	}
 	if s.rev {
 		s.to -= n
