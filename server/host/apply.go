@@ -10,6 +10,7 @@ import (
 	"heddle/server"
 	"heddle/server/dispatch"
 	"heddle/server/log"
+	"heddle/server/persist"
 	"heddle/server/process"
 	"heddle/server/pubsub"
 )
@@ -96,14 +97,8 @@ func collectionLimits(c *config.Store) db.Limits {
 		ZSetEntries: c.Int("zset-max-listpack-entries"), ZSetValue: c.Int("zset-max-listpack-value"),
 		HLLSparseBytes:  c.Int("hll-sparse-max-bytes"),
 		StreamNodeBytes: c.Int("stream-node-max-bytes"), StreamNodeEntries: c.Int("stream-node-max-entries"),
-		DumpVersion: RDBVersion(c), DumpCompress: c.Bool("rdbcompression"),
+		DumpVersion: persist.RDBVersion(c), DumpCompress: c.Bool("rdbcompression"),
 	}
-}
-
-// RDBVersion is the version of files to be written, 0 if it depends on what is in them.
-func RDBVersion(c *config.Store) int {
-	version, _ := strconv.Atoi(c.String("heddle-rdb-version"))
-	return version
 }
 
 func (h *Host) applyKeyspace() {

@@ -18,9 +18,9 @@ import (
 // more: to write a megabyte of new blocks then costs 0.5 to 2 ms of collection, which is
 // some 50 ns at most for each element that is inserted, and nothing where blocks are
 // changed in place. A small heap may grow by some MB: to write a file of 60 MB cost 90
-// collections otherwise, each of which stops all workers for a moment. When the heap is quiet and a noticeable part
-// of it is garbage, it is collected and the memory given back, since nothing else would
-// do that for minutes.
+// collections otherwise, each of which stops all workers for a moment. When the heap is
+// quiet and a noticeable part of it is garbage, it is collected and the memory given back,
+// since nothing else would do that for minutes.
 
 const (
 	// heapRoom is how much a large heap may grow before it is collected, at least.

@@ -45,15 +45,13 @@ func (h *Host) SetFlushSleep(micros int64) {
 	h.Keeper.SetFlushSleep(time.Duration(micros) * time.Microsecond)
 }
 
-// holdAll has all commands of all clients wait, once those that run are done.
-func (h *Host) holdAll() (release func()) {
+// Hold has all commands of all clients wait, once those that run are done: for the Keeper,
+// which is made before the network is.
+func (h *Host) Hold() (release func()) {
 	h.Engine.HoldAll()
 	h.Network.Settle()
 	return h.Engine.LetGo
 }
-
-// Hold is holdAll for the Keeper, which is made before the network is.
-func (h *Host) Hold() (release func()) { return h.holdAll() }
 
 // patience is how long the server waits for its data to be loaded before it lets clients
 // in. What is loaded by then answers nobody -LOADING.

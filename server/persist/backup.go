@@ -142,7 +142,7 @@ func (k *Keeper) fillBackup(temp string, sn *db.Snapshot, b *Backup) error {
 	rdbName := filepath.Join(temp, k.dbfile())
 	t := newTask(savingRDB, k.o.Now())
 	t.total.Store(b.Keys)
-	defer k.progress("Backup", func() (string, bool) { return t.describe(), true })()
+	defer k.progress("Backup", t.describe)()
 	err := disk.Replace(k.o.FS, temp, k.dbfile(), func(f disk.File) error {
 		o := k.saveOptions(t, false)
 		o.EachKey = nil

@@ -80,7 +80,7 @@ func TestWaitsForTheLast(t *testing.T) {
 	third.k.patience = time.Hour
 	go func() { started <- third.k.Start() }()
 	third.until("it waits", func() bool { return strings.Contains(third.lines.String(), "waiting for it to end") })
-	third.k.StopLoading()
+	third.k.stopLoading()
 	if err := <-started; err != ErrStart {
 		t.Error(err)
 	}

@@ -24,51 +24,49 @@ func (k *Keeper) Tick(now time.Time) {
 	}
 	dirty := k.changes(false)
 	kept := k.o.Keyspace.Kept()
-	var run []func()
+	var begin func()
 	k.mu.Lock()
 	if t := k.work; t != nil {
 		t.cow.Store(max(t.cow.Load(), kept))
 	}
 	if !k.stopping && k.work == nil && k.now == nil {
-		if f := k.dueLocked(now, dirty); f != nil {
-			run = append(run, f)
-		}
+		begin = k.dueLocked(now, dirty)
 	}
 	k.mu.Unlock()
-	for _, f := range run {
-		f()
+	if begin != nil {
+		begin()
 	}
 }
 
 // dueLocked returns the one thing to begin now, nil if there is none.
 func (k *Keeper) dueLocked(now time.Time, dirty int64) func() {
-	if k.aof.scheduled && k.mayRewrite(now) {
-		return k.beginRewrite()
+	if k.aof.scheduled && k.mayRewriteLocked(now) {
+		return k.beginDueLocked()
 	}
 	for _, r := range k.o.Config.SaveRules() {
-		if dirty >= r.Changes && now.Sub(k.rdb.lastSave) > time.Duration(r.Seconds)*time.Second && k.mayRetry(now) {
+		if dirty >= r.Changes && now.Sub(k.rdb.lastSave) > time.Duration(r.Seconds)*time.Second && k.maySaveLocked(now) {
 			k.o.Log.Noticef("%d changes in %d seconds. Saving...", r.Changes, r.Seconds)
 			return k.beginSaveLocked()
 		}
 	}
-	if growth, ok := k.grownLocked(); ok && k.mayRewrite(now) {
+	if growth, ok := k.grownLocked(); ok && k.mayRewriteLocked(now) {
 		k.o.Log.Noticef("Starting automatic rewriting of AOF on %d%% growth", growth)
-		return k.beginRewrite()
+		return k.beginDueLocked()
 	}
-	if k.rdb.scheduled && k.mayRetry(now) {
+	if k.rdb.scheduled && k.maySaveLocked(now) {
 		return k.beginSaveLocked()
 	}
 	return nil
 }
 
-// beginRewrite is beginRewriteLocked for cron, which has no use for errors.
-func (k *Keeper) beginRewrite() func() {
+// beginDueLocked is beginRewriteLocked for cron, which has no use for errors.
+func (k *Keeper) beginDueLocked() func() {
 	run := k.beginRewriteLocked()
 	return func() { _ = run(true) }
 }
 
-// mayRetry reports whether the last save was good, or failed long enough ago.
-func (k *Keeper) mayRetry(now time.Time) bool {
+// maySaveLocked reports whether the last save was good, or failed long enough ago.
+func (k *Keeper) maySaveLocked(now time.Time) bool {
 	return !k.rdb.failed || now.Sub(k.rdb.lastTry) > retryDelay
 }
 
@@ -80,7 +78,7 @@ func (k *Keeper) grownLocked() (percent int64, ok bool) {
 	if k.aof.mode != aofOn || wanted == 0 {
 		return 0, false
 	}
-	size, base := k.aofSizes()
+	size, base := k.aofSizesLocked()
 	if size <= c.Bytes("auto-aof-rewrite-min-size") {
 		return 0, false
 	}
@@ -88,9 +86,9 @@ func (k *Keeper) grownLocked() (percent int64, ok bool) {
 	return percent, percent >= wanted
 }
 
-// mayRewrite reports whether the server may rewrite of its own accord: not while that
+// mayRewriteLocked reports whether the server may rewrite of its own accord: not while that
 // failed several times in a row, but for a try now and then.
-func (k *Keeper) mayRewrite(now time.Time) bool {
+func (k *Keeper) mayRewriteLocked(now time.Time) bool {
 	if k.aof.failures < rewriteFailures {
 		k.aof.pause, k.aof.retryAt = 0, time.Time{}
 		return true

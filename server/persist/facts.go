@@ -1,12 +1,9 @@
 package persist
 
-import (
-	"time"
-)
+import "time"
 
 // Facts are what INFO tells of persistence.
 type Facts struct {
-	Loading  bool
 	Started  int64 // Unix seconds, when the load began
 	Total    int64 // bytes to load
 	Read     int64 // of them loaded
@@ -30,7 +27,6 @@ type Facts struct {
 	AOFBuffer        int64
 	AOFSyncing       bool
 	AOFDelayed       int64
-	OplogHeld        int64
 }
 
 // Work is what INFO tells of saves, or of rewrites.
@@ -45,9 +41,8 @@ func (k *Keeper) Facts(held bool) (f Facts) {
 	f.Changes = k.changes(held)
 	f.AOFFault = k.writeFault() != nil
 	l := &k.loading
-	f.Loading, f.Started, f.Total, f.Read = l.on.Load(), l.began.Load(), l.total.Load(), l.read.Load()
+	f.Started, f.Total, f.Read = l.began.Load(), l.total.Load(), l.read.Load()
 	f.Loaded, f.LoadMem = l.keys.Load(), l.memory.Load()
-	f.OplogHeld = k.o.Oplog.Held()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f.LastSave, f.Forks, f.Fork = k.rdb.lastSave.Unix(), k.forks, k.begun
@@ -64,7 +59,7 @@ func (k *Keeper) Facts(held bool) (f Facts) {
 		w.Running, w.Current = true, seconds(k.o.Now().Sub(t.began))
 	}
 	f.AOFOn, f.AOFPending = a.mode != aofOff, a.mode == aofEnabling
-	f.AOFSize, f.AOFBase = k.aofSizes()
+	f.AOFSize, f.AOFBase = k.aofSizesLocked()
 	if a.app != nil {
 		st := a.app.Stats()
 		f.AOFBuffer, f.AOFSyncing, f.AOFDelayed = st.Behind, st.Syncing, st.Delayed

@@ -54,8 +54,8 @@ func (l *loading) describe(took time.Duration) string {
 // Loading reports whether the server loads its data, and answers so.
 func (k *Keeper) Loading() bool { return k.loading.on.Load() }
 
-// StopLoading makes a load end soon, because the process does.
-func (k *Keeper) StopLoading() { k.loading.stop.Store(true) }
+// stopLoading makes a load end soon, because the process does.
+func (k *Keeper) stopLoading() { k.loading.stop.Store(true) }
 
 // errStopped is how a load ends that is to be stopped.
 var errStopped = errors.New("the server stops")
@@ -127,7 +127,7 @@ func (k *Keeper) loadRDB(replace, counted bool) (found bool, err error) {
 	if counted {
 		start := time.Now()
 		k.loading.begin(k.o.Now(), size)
-		defer k.progress("Loading", func() (string, bool) { return k.loading.describe(time.Since(start)), true })()
+		defer k.progress("Loading", func() string { return k.loading.describe(time.Since(start)) })()
 	}
 	o := k.loadOptions()
 	o.Replace = replace

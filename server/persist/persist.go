@@ -90,8 +90,8 @@ type Keeper struct {
 	running  sync.WaitGroup // goroutines of background work
 	flushes  atomic.Int32   // saves behind FLUSHALL in EXEC that are not done
 
-	forks      int64 // snapshots taken
-	begun      time.Duration
+	forks      int64         // snapshots taken
+	begun      time.Duration // how long it took to begin the last one
 	reloading  atomic.Bool   // a file is being loaded while clients are held
 	backing    atomic.Bool   // a backup is being made
 	flushSleep atomic.Int64  // nanoseconds, see SetFlushSleep

@@ -30,7 +30,9 @@ func (k *Keeper) Reload(o ReloadOptions) error {
 			return errFailed
 		}
 	}
-	k.empty(!o.NoFlush)
+	if !o.NoFlush {
+		k.empty()
+	}
 	_, err := k.loadRDB(o.Merge, false)
 	k.rebase()
 	if err != nil {
@@ -55,7 +57,7 @@ func (k *Keeper) ReloadAOF() error {
 		return errLoadAOF
 	}
 	defer unclaim()
-	k.empty(true)
+	k.empty()
 	k.reloading.Store(true)
 	err = k.loadAOF()
 	k.reloading.Store(false)
@@ -67,11 +69,8 @@ func (k *Keeper) ReloadAOF() error {
 	return nil
 }
 
-// empty removes all keys.
-func (k *Keeper) empty(really bool) {
-	if !really {
-		return
-	}
+// empty removes all keys, and libraries of functions.
+func (k *Keeper) empty() {
 	k.dropLibraries()
 	k.o.Keyspace.Whole(db.Millis(time.Now().UnixMilli())).Flush(-1, false)
 }

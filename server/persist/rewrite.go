@@ -39,7 +39,7 @@ type aofState struct {
 	took      time.Duration
 	cow       int64
 
-	// See mayRewrite.
+	// See mayRewriteLocked.
 	pause    time.Duration
 	retryAt  time.Time
 	pausedAt int64
@@ -53,9 +53,6 @@ const (
 	rewriteStarted   = "Background append only file rewriting started"
 	rewriteScheduled = "Background append only file rewriting scheduled"
 )
-
-// errEnable is the answer to CONFIG SET appendonly yes that fails.
-var errEnable = errors.New("Unable to turn on AOF. Check server logs.")
 
 // BGRewriteAOF is BGREWRITEAOF. held says that the caller has all shards locked, in
 // EXEC: then the rewrite is only scheduled.
@@ -77,93 +74,6 @@ func (k *Keeper) BGRewriteAOF(held bool) (string, error) {
 		return "", errNoRewrite
 	}
 	return rewriteStarted, nil
-}
-
-// SetAppendOnly is CONFIG SET appendonly. held says that the caller has all shards locked,
-// in EXEC: then the first rewrite is only scheduled.
-func (k *Keeper) SetAppendOnly(on, held bool) error {
-	k.switching.Lock()
-	defer k.switching.Unlock()
-	k.mu.Lock()
-	switch {
-	case on == (k.aof.mode != aofOff), k.Loading():
-		k.mu.Unlock()
-		return nil
-	case !on:
-		k.mu.Unlock()
-		k.disable()
-		return nil
-	}
-	k.mu.Unlock()
-	var release func()
-	if !held { // else nobody may wait for a disk, and the rewrite claims them
-		var err error
-		if release, err = k.claim(k.storeOptions(), 0); err != nil {
-			k.o.Log.Warningf("AOF cannot be turned on: %v", err)
-			return err
-		}
-	}
-	return k.enable(release, held)
-}
-
-// enable switches the append-only file on, whose claim is given.
-func (k *Keeper) enable(release func(), held bool) error {
-	k.mu.Lock()
-	k.aof.mode, k.aof.release = aofEnabling, release
-	if t := k.work; t != nil {
-		defer k.mu.Unlock()
-		k.aof.scheduled = true
-		if t.kind == rewritingAOF {
-			k.o.Log.Warningf("AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a rewrite now.")
-			t.kill()
-		} else {
-			k.o.Log.Warningf("AOF was enabled but there is already another background operation. An AOF background was scheduled to start when possible.")
-		}
-		return nil
-	}
-	if held {
-		k.aof.scheduled = true
-		k.mu.Unlock()
-		k.o.Log.Warningf("AOF was enabled during a transaction. An AOF background was scheduled to start when possible.")
-		return nil
-	}
-	run := k.beginRewriteLocked()
-	k.mu.Unlock()
-	if run(false) != nil {
-		k.mu.Lock()
-		k.aof.mode, k.aof.scheduled = aofOff, false
-		release := k.unclaimLocked()
-		k.mu.Unlock()
-		release()
-		k.o.Log.Warningf("AOF was turned on but the first rewrite cannot be started. Append only mode is off.")
-		return errEnable
-	}
-	return nil
-}
-
-// disable switches the append-only file off: what was written is synced, its files stay.
-func (k *Keeper) disable() {
-	k.mu.Lock()
-	app, mode := k.aof.app, k.aof.mode
-	k.aof.mode, k.aof.scheduled = aofOff, false
-	if mode == aofOn {
-		k.aof.app = nil
-	}
-	if k.work != nil && k.work.kind == rewritingAOF {
-		k.o.Log.Noticef("Killing running AOF rewrite child: %d", pid())
-		k.work.kill()
-	} else {
-		k.aof.store = nil
-	}
-	release := k.unclaimLocked()
-	k.mu.Unlock()
-	defer release()
-	if app == nil || mode != aofOn {
-		return // the rewrite that was to be its first ends it
-	}
-	if err := k.stopAppender(app); err != nil {
-		k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
-	}
 }
 
 // openStore returns the store of the append-only files that are claimed; other says that
@@ -312,7 +222,7 @@ func (k *Keeper) rewriteBase(r *rewrite) (err error) {
 		}
 		k.measure(r.store, r.app)
 	}
-	stop := k.progress("Rewriting the AOF", func() (string, bool) { return r.t.describe(), true })
+	stop := k.progress("Rewriting the AOF", r.t.describe)
 	defer stop()
 	f, err := k.o.FS.OpenFile(r.rw.TempPath(), createFlags, 0o644)
 	if err != nil {
@@ -445,9 +355,8 @@ func (k *Keeper) measure(st *aof.Store, app *appender) {
 	k.aof.others = max(base+incr-app.Stats().Size, 0)
 }
 
-// aofSizes are the bytes of all files, now and when they were last rewritten; mu is
-// held.
-func (k *Keeper) aofSizes() (size, base int64) {
+// aofSizesLocked are the bytes of all files, now and when they were last rewritten.
+func (k *Keeper) aofSizesLocked() (size, base int64) {
 	size = k.aof.others
 	if k.aof.app != nil {
 		size += k.aof.app.Stats().Size

@@ -82,7 +82,7 @@ func temporary(background bool) string {
 func (k *Keeper) writeRDB(t *task, sn *db.Snapshot, temp string) error {
 	k.setTotal(t, sn)
 	dir, name := k.dir(), k.dbfile()
-	stop := k.progress("Saving", func() (string, bool) { return t.describe(), true })
+	stop := k.progress("Saving", t.describe)
 	defer stop()
 	opened := false
 	err := disk.ReplaceVia(ordered{k.o.FS, &k.install, t}, filepath.Join(dir, temp), filepath.Join(dir, name), func(f disk.File) error {
@@ -110,7 +110,7 @@ func (k *Keeper) writeRDB(t *task, sn *db.Snapshot, temp string) error {
 func (k *Keeper) saveOptions(t *task, base bool) rdb.SaveOptions {
 	c := k.o.Config
 	o := rdb.SaveOptions{
-		Version: rdbVersion(c.String("heddle-rdb-version")), Now: db.Millis(k.o.Now().UnixMilli()), Compress: c.Bool("rdbcompression"), Checksum: c.Bool("rdbchecksum"),
+		Version: RDBVersion(c), Now: db.Millis(k.o.Now().UnixMilli()), Compress: c.Bool("rdbcompression"), Checksum: c.Bool("rdbchecksum"),
 		Preamble: base, Keys: &t.keys, Bytes: &t.bytes, Stop: t.stop,
 		Aux: rdb.StandardAux(config.RedisVersion, db.Millis(k.o.Now().UnixMilli()), k.o.Keyspace.Used(), nil, base), Functions: k.library(),
 	}
@@ -126,10 +126,10 @@ func (k *Keeper) saveOptions(t *task, base bool) rdb.SaveOptions {
 // syncEvery is after how many bytes of a file their way to the disk begins.
 const syncEvery = 4 << 20
 
-// rdbVersion is the version of files that heddle-rdb-version asks for, 0 for the one
-// that the data needs.
-func rdbVersion(word string) int {
-	n, _ := strconv.Atoi(word) // auto is 0
+// RDBVersion is the version of files and of payloads of DUMP that heddle-rdb-version asks for,
+// 0 for the one that the data needs.
+func RDBVersion(c *config.Store) int {
+	n, _ := strconv.Atoi(c.String("heddle-rdb-version")) // auto is 0
 	return n
 }
 
@@ -248,7 +248,7 @@ const progressEvery = 5 * time.Second
 
 // progress has the log say every few seconds how far some work is, until stop is
 // called.
-func (k *Keeper) progress(what string, describe func() (string, bool)) (stop func()) {
+func (k *Keeper) progress(what string, describe func() string) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		t := time.NewTicker(progressEvery)
@@ -258,9 +258,7 @@ func (k *Keeper) progress(what string, describe func() (string, bool)) (stop fun
 			case <-done:
 				return
 			case <-t.C:
-				if text, ok := describe(); ok {
-					k.o.Log.Noticef("%s: %s", what, text)
-				}
+				k.o.Log.Noticef("%s: %s", what, describe())
 			}
 		}
 	}()

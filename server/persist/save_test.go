@@ -31,7 +31,7 @@ func TestSaveSurvivesPowerLoss(t *testing.T) {
 	w = open(t, d.Crash(simdisk.Nothing, 1))
 	w.Do("get k").WantText(`"v"`)
 	w.Do("dbsize")
-	if f := w.k.Facts(false); f.LastKeys != 2 || f.LastExpired != 0 || f.Changes != 0 || f.Loading {
+	if f := w.k.Facts(false); f.LastKeys != 2 || f.LastExpired != 0 || f.Changes != 0 || w.k.Loading() {
 		t.Errorf("%+v", f)
 	}
 	w.wantLog("Done loading RDB, keys loaded: 2, keys expired: 0.", "DB loaded from disk: ")
@@ -314,23 +314,23 @@ func TestBackOff(t *testing.T) {
 	w := open(t, newDisk(t))
 	now := time.Unix(1e9, 0)
 	w.k.aof.failures = 2
-	if !w.k.mayRewrite(now) {
+	if !w.k.mayRewriteLocked(now) {
 		t.Error("two failures are two few")
 	}
 	w.k.aof.failures = 3
 	for _, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		if w.k.mayRewrite(now) || w.k.mayRewrite(now.Add(minutes*time.Minute-time.Second)) {
+		if w.k.mayRewriteLocked(now) || w.k.mayRewriteLocked(now.Add(minutes*time.Minute-time.Second)) {
 			t.Errorf("tried before %d minutes", minutes)
 		}
 		now = now.Add(minutes * time.Minute)
-		if !w.k.mayRewrite(now) {
+		if !w.k.mayRewriteLocked(now) {
 			t.Errorf("not tried after %d minutes", minutes)
 		}
 		w.k.aof.failures++
 	}
 	w.wantLog("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in 32 minutes")
 	w.k.aof.failures = 0
-	if !w.k.mayRewrite(now) {
+	if !w.k.mayRewriteLocked(now) {
 		t.Error("a success does not end the pause")
 	}
 }

@@ -39,13 +39,12 @@ func (k *Keeper) startAOF() error {
 	start := time.Now()
 	until := k.recovery(st)
 	var l aof.Loaded
-	switch {
-	case st.Any():
+	if st.Any() {
 		if l, err = k.loadStore(st, true, until); err != nil {
 			return ErrStart
 		}
 		k.o.Log.Noticef("DB loaded from append only file: %.3f seconds", time.Since(start).Seconds())
-	default:
+	} else {
 		k.warnUnused()
 	}
 	if until != 0 {
@@ -139,7 +138,7 @@ func (k *Keeper) loadStore(st *aof.Store, counted bool, until int64) (l aof.Load
 	if counted {
 		start := time.Now()
 		k.loading.begin(k.o.Now(), total)
-		defer k.progress("Loading", func() (string, bool) { return k.loading.describe(time.Since(start)), true })()
+		defer k.progress("Loading", func() string { return k.loading.describe(time.Since(start)) })()
 	}
 	p := k.newReplay()
 	defer p.close()

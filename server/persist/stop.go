@@ -21,7 +21,7 @@ var ErrStay = errors.New("errors trying to shut down the server")
 // error, everything goes on as before.
 func (k *Keeper) Stop(o StopOptions) error {
 	if k.Loading() {
-		k.StopLoading()
+		k.stopLoading()
 		return nil // what is on the disk is more than what is in memory
 	}
 	k.mu.Lock()
