@@ -2,7 +2,6 @@ package db
 
 import (
 	"encoding/binary"
-	"math"
 
 	"heddle/db/invariants"
 )
@@ -140,7 +139,7 @@ func (t *Tx) EditCollection(key []byte, typ Type) (c Coll, found bool, err error
 	t.root.edited = true
 	if p.rec.kind() == kindObject {
 		if p.s.dueAt(&p.rec, t.due) {
-			if _, failed := t.purge(math.MaxInt); failed {
+			if _, failed := t.purge(dueStep); failed {
 				return c, false, ErrOutOfMemory
 			}
 			if !p.ok {

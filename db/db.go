@@ -110,6 +110,12 @@ type View interface {
 	// Collection returns the collection at key if it has type t, found=false if
 	// there is none, or ErrWrongType. Counts as String does.
 	Collection(key []byte, t Type) (c Coll, found bool, err error)
+	// Clear returns the collection at key as CurrentCollection would, for those who cannot
+	// pass over members whose time has come: there are none, but where writes are paused or
+	// memory is out, and the command only reads. ErrWrongType, ErrOutOfMemory, or ErrDue,
+	// which the handler returns before it has changed or answered anything: the command will
+	// run again.
+	Clear(key []byte, t Type) (c Coll, found bool, err error)
 	// Item returns the key with its value, as a snapshot would. It counts as String does.
 	// What it points to is valid until the key is changed.
 	Item(key []byte) (it Item, found bool)
@@ -171,7 +177,9 @@ type Txn interface {
 	CurrentCollection(key []byte, t Type) (c Coll, found bool, err error)
 	// EditCollection is CurrentCollection for change: an Object was cloned before
 	// if a snapshot needs the old one. What is packed is only changed through
-	// Splice. Members whose time has come were removed, so that it may be absent.
+	// Splice. Some members whose time has come were removed, so that it may be absent;
+	// others may be there, and are not to be seen: what finds one that the command is about
+	// removes it, and calls MemberExpired.
 	// ErrWrongType, ErrOutOfMemory.
 	EditCollection(key []byte, t Type) (c Coll, found bool, err error)
 	// Splice replaces del bytes, from byte at on, of the packed collection at key
@@ -187,6 +195,10 @@ type Txn interface {
 	PutPacked(key []byte, t Type, p Packing, b []byte, e Expiry) error
 	// PutObject stores a large collection under key, replacing what is there.
 	PutObject(key []byte, t Type, o Object, e Expiry) error
+
+	// MemberExpired says that a member of the collection at key whose time had come was
+	// removed. The command goes on as if it had not been there.
+	MemberExpired(key, member []byte)
 
 	// Delete removes the key and reports whether it was there. It panics with
 	// ErrOutOfMemory when that takes memory, because of a snapshot, and there is none.

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"errors"
 	"math"
 
 	"heddle/db/table"
@@ -19,10 +20,18 @@ import (
 // whatever its size, and those without deadlines need nothing.
 //
 // A collection many of whose members are due at once is worked off bit by bit, as keys
-// are. Commands that open a collection find no member whose time has come: those are
-// removed before, once, for every reader would have to look through them. Only where
-// that may not be (while writes are paused, or when memory is out), and in snapshots, they
-// are there and have to be passed over.
+// are. Commands that open it remove some of them as well, no more than dueStep, so that
+// millions that are due keep nobody waiting; the others are still there, and nobody must see
+// them: who reads passes over them, who changes a member removes it before if its time
+// has come, and says so (Txn.MemberExpired). If all are due the key goes at once.
+//
+// Some cannot pass over them: a rank of a sorted set counts what is before it, and to draw
+// a member at random from a set that is nearly all due takes long. They call Clear. If there
+// is too much to do for one command, and dispatch has said that it can do without the answer
+// for now (Tx.SetPatient), that fails with ErrDue: dispatch has the members removed in
+// steps, while others use the shard, and runs the command again (ClearDue). Rejected: to have
+// all commands wait so, which is seconds for the client where it needs not be; and a second
+// index of what is due by rank, which would take as long to build as to remove them.
 
 // Timed is an Object whose members may have deadlines.
 type Timed interface {
@@ -32,7 +41,22 @@ type Timed interface {
 	// ExpireDue removes up to limit members whose time has come, calls fn for each and
 	// returns how many there were. fn must not keep member.
 	ExpireDue(now Millis, limit int, fn func(member []byte)) (n int)
+	// AllDue reports whether the time of all members has come. It may say no where it would
+	// take longer than a few steps to know.
+	AllDue(now Millis) bool
 }
+
+const (
+	// dueStep is how many members that are due a command removes on its way, which takes some
+	// tens of microseconds.
+	dueStep = 64
+	// clearStep is how many are removed under one lock where that is all there is to do.
+	clearStep = 128
+)
+
+// ErrDue says that so many members are due that they should be removed in steps before.
+// Nothing was changed but that some are gone.
+var ErrDue = errors.New("members are due")
 
 // Entries of the expiry index are hashes, which in their lowest bit (as it only says
 // the shard) tell what they are for.
@@ -98,6 +122,9 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 		t.reschedule()
 		return 0, false
 	}
+	if o.Len() > limit && o.AllDue(t.due) {
+		return t.purgeKey(o.Len())
+	}
 	if !c.d.table.Fresh(c.slot) {
 		if !t.thaw() {
 			return 0, true
@@ -130,14 +157,140 @@ func (t *Tx) purge(limit int) (n int, failed bool) {
 	return n, false
 }
 
-// purgeSeen removes the members that are due from the collection at t.cur, for a command
-// that reads it; false if the key went with the last of them.
+// purgeKey removes the key at t.cur, all n members of which are due.
+func (t *Tx) purgeKey(n int) (int, bool) {
+	c := &t.cur
+	if !t.prepare() {
+		return 0, true
+	}
+	c.ok = false
+	class, event := memberEvent(c.rec.typ())
+	t.Event(class, event, c.rec.key())
+	c.s.counts.members += int64(n)
+	c.s.lose(t.db, c.d, c.slot, ClassGeneric, "del", t.ks.hooks.Expired)
+	return n, false
+}
+
+// purgeSeen removes some of the members that are due from the collection at t.cur, for a
+// command that reads it; false if the key went with the last of them.
 func (t *Tx) purgeSeen() bool {
 	c := &t.cur
-	if c.s.dueAt(&c.rec, t.due) && (t.writing || !t.ks.frozen.Load()) {
-		t.purge(math.MaxInt)
+	if c.s.dueAt(&c.rec, t.due) && t.mayPurge() {
+		t.purge(dueStep)
 	}
 	return c.ok
+}
+
+// mayPurge reports whether what is due may be removed.
+func (t *Tx) mayPurge() bool { return t.writing || !t.ks.frozen.Load() }
+
+// SetPatient says that ErrDue may be answered to the commands until End.
+func (t *Tx) SetPatient() { t.patient = true }
+
+// Clear is described at View.
+func (t *Tx) Clear(key []byte, typ Type) (c Coll, found bool, err error) {
+	if !t.find(key) {
+		return c, false, nil
+	}
+	p := &t.cur
+	if p.rec.typ() == typ && p.s.dueAt(&p.rec, t.due) && t.mayPurge() {
+		limit := math.MaxInt
+		if t.root.patient {
+			limit = clearStep
+		}
+		switch _, failed := t.purge(limit); {
+		case failed && t.writing:
+			return c, false, ErrOutOfMemory
+		case failed: // who only reads has to do with what there is
+		case !p.ok:
+			return c, false, nil
+		case p.s.dueAt(&p.rec, t.due):
+			t.root.cleared = dueKey{t.db, p.hash}
+			return c, false, ErrDue
+		}
+	}
+	if !t.collection(&c, typ) {
+		return c, false, ErrWrongType
+	}
+	return c, true, nil
+}
+
+// dueKey is where ErrDue comes from.
+type dueKey struct {
+	db   int
+	hash uint64
+}
+
+// Cleared returns the database and the hash of the key that ErrDue came from, for ClearDue.
+func (t *Tx) Cleared() (db int, hash uint64) { return t.cleared.db, t.cleared.hash }
+
+// ClearDue removes all members that are due by now from the collection at the key of a
+// hash, some under each lock. No shard may be locked by the caller.
+func (ks *Keyspace) ClearDue(db int, hash uint64, now Millis) {
+	for more := true; more; {
+		s := ks.lockShard(int(hash & ks.mask))
+		more = s.clearSome(db, hash, now)
+		ks.unlockShard(s.id)
+	}
+}
+
+// clearSome removes some of them; false when there are no more.
+func (s *shard) clearSome(db int, hash uint64, now Millis) (more bool) {
+	d := s.at(db).Load()
+	if d == nil {
+		return false
+	}
+	slot, ok := s.hashed(d, hash, false)
+	if !ok {
+		return false
+	}
+	rec := s.openRecord(d.table.Ref(slot))
+	if rec.expired(now) || !s.dueAt(&rec, now) {
+		return false
+	}
+	t := s.engineTx()
+	t.Begin(db, now, LockSet(1)<<uint(s.id), true)
+	defer t.End()
+	t.cur = place{ok: true, s: s, d: d, hash: s.ks.Hash(rec.key()), slot: slot, rec: rec}
+	_, failed := t.purge(clearStep)
+	return !failed && t.cur.ok && s.dueAt(&t.cur.rec, now)
+}
+
+// MemberExpired is described at Txn.
+func (t *Tx) MemberExpired(key, member []byte) {
+	if !t.find(key) {
+		return
+	}
+	typ := t.cur.rec.typ()
+	if hook := t.ks.hooks.MemberExpired; hook != nil {
+		hook(t.db, typ, key, member)
+	}
+	s := t.cur.s
+	s.counts.members++
+	t.settleSize()
+	class, event := memberEvent(typ)
+	t.Event(class, event, key)
+	if s.watched.used {
+		s.watched.changed(s, t, t.db, key)
+	}
+}
+
+// restDue reports whether all members that are left of the collection at t.cur are due, so
+// that the key has to go, and says that it does.
+func (t *Tx) restDue() bool {
+	c := &t.cur
+	if !c.s.dueAt(&c.rec, t.due) {
+		return false
+	}
+	o, ok := c.s.handles.object(c.rec.handle()).(Timed)
+	if !ok || !o.AllDue(t.due) {
+		return false
+	}
+	c.s.counts.members += int64(o.Len())
+	if hook := t.ks.hooks.Expired; hook != nil {
+		hook(t.db, c.rec.key())
+	}
+	return true
 }
 
 // memberEvent is the keyspace event that members have expired: for hashes as Redis has

@@ -48,6 +48,9 @@ func (o timedToy) ExpireDue(now Millis, limit int, fn func(member []byte)) (n in
 	return n
 }
 
+// AllDue never tells.
+func (o timedToy) AllDue(Millis) bool { return false }
+
 // String spells the members in order.
 func (o timedToy) String() string {
 	var b strings.Builder

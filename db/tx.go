@@ -26,7 +26,9 @@ type Tx struct {
 	writing   bool
 	touchless bool
 	quiet     bool
-	edited    bool // a collection was changed since Begin
+	patient   bool   // ErrDue may be answered
+	cleared   dueKey // where it came from
+	edited    bool   // a collection was changed since Begin
 	cfg       *Settings
 	changes   int64
 	primed    []byte
@@ -104,7 +106,7 @@ func (t *Tx) End() {
 	if t.changes != 0 {
 		t.ks.dirty(t.set, t.changes)
 	}
-	t.cur.ok, t.primed = false, nil
+	t.cur.ok, t.primed, t.patient = false, nil, false
 }
 
 // Abort makes the Tx usable again after a handler panicked.

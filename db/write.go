@@ -173,7 +173,7 @@ func (t *Tx) Wake(key []byte) {
 // recount is Touched where collections were changed: their size is counted
 // anew, and an empty one is removed, which is an event of its own.
 func (t *Tx) recount(key []byte, class Class, event string) {
-	empty := t.find(key) && t.settleSize()
+	empty := t.find(key) && (t.settleSize() || t.restDue())
 	t.Event(class, event, key)
 	if empty {
 		t.Delete(key)

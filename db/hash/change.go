@@ -9,9 +9,20 @@ import (
 // field is new. db.ErrOutOfMemory changes nothing.
 func (h *Hash) Set(field, value []byte) (created bool, err error) {
 	if h.obj != nil {
+		h.bury(field)
 		h.obj.clearDeadline(field)
 	}
 	return h.Update(field, value)
+}
+
+// bury removes a field whose time has come and that is still there.
+func (h *Hash) bury(field []byte) {
+	if !h.obj.deadlines.Passed(field, h.now) {
+		return
+	}
+	h.obj.clearDeadline(field)
+	h.obj.table.Delete(field)
+	h.tx.MemberExpired(h.key, field)
 }
 
 // Update is Set that leaves the deadline of the field as it is.
@@ -26,6 +37,7 @@ func (h *Hash) Update(field, value []byte) (created bool, err error) {
 			return false, err
 		}
 	}
+	h.bury(field)
 	return h.obj.set(l, field, value), nil
 }
 
@@ -172,6 +184,7 @@ func (h *Hash) unpack() error {
 // db.ErrOutOfMemory when that takes memory, because of a snapshot, and there is none.
 func (h *Hash) Delete(field []byte) bool {
 	if h.obj != nil {
+		h.bury(field)
 		h.obj.clearDeadline(field)
 		return h.obj.table.Delete(field)
 	}
@@ -202,5 +215,9 @@ func (h *Hash) SetDeadline(field []byte, at db.Millis) error {
 
 // ClearDeadline takes the deadline of a field away and reports whether it had one.
 func (h *Hash) ClearDeadline(field []byte) bool {
-	return h.obj != nil && h.obj.clearDeadline(field)
+	if h.obj == nil {
+		return false
+	}
+	h.bury(field)
+	return h.obj.clearDeadline(field)
 }

@@ -46,6 +46,19 @@ func Read(v db.View, key []byte) (h Hash, err error) {
 	return h, err
 }
 
+// ReadToDraw is Read for who draws fields at random: where most of what is stored is due,
+// that is removed before (db.View.Clear).
+func ReadToDraw(v db.View, key []byte) (h Hash, err error) {
+	h, err = Read(v, key)
+	if err != nil || h.obj == nil || h.obj.deadlines.DueBy(h.now) <= h.obj.table.Len()/2 {
+		return h, err
+	}
+	c, _, err := v.Clear(key, db.TypeHash)
+	h = Hash{}
+	h.open(&c, v.Due())
+	return h, err
+}
+
 // Of returns the hash that a snapshot holds, for reading.
 func Of(c db.Coll, now db.Millis) (h Hash) {
 	h.open(&c, now)

@@ -69,6 +69,9 @@ func (o *Object) ExpireDue(now db.Millis, limit int, fn func(field []byte)) int 
 	return n
 }
 
+// AllDue reports whether the time of all fields has come.
+func (o *Object) AllDue(now db.Millis) bool { return o.deadlines.AllDue(o.table.Len(), now) }
+
 // forget lets deadlines go when there are none left.
 func (o *Object) forget() {
 	if o.deadlines != nil && o.deadlines.Len() == 0 {

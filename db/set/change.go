@@ -60,6 +60,7 @@ func (s *Set) Add(member []byte) (added bool, err error) {
 
 // addLarge is Add to an Object.
 func (s *Set) addLarge(member []byte) bool {
+	s.bury(member)
 	if !s.obj.table.Add(member) {
 		return false
 	}
@@ -67,6 +68,14 @@ func (s *Set) addLarge(member []byte) bool {
 		s.obj.form = s.formWith(s.obj.form, member)
 	}
 	return true
+}
+
+// bury removes a member whose time has come and that is still there.
+func (s *Set) bury(member []byte) {
+	if s.obj.deadlines.Passed(member, s.now) {
+		s.obj.delete(member)
+		s.tx.MemberExpired(s.key, member)
+	}
 }
 
 // formWith returns the form of an Object of the given one to which a member was
@@ -237,6 +246,7 @@ func (s *Set) addEntry(member []byte) (bool, error) {
 func (s *Set) Delete(member []byte) (bool, error) {
 	switch {
 	case s.obj != nil:
+		s.bury(member)
 		return s.obj.delete(member), nil
 	case s.packed == nil:
 		return false, nil
@@ -317,7 +327,8 @@ func (s *Set) ClearDeadline(member []byte) bool {
 	if s.obj == nil || s.obj.deadlines == nil {
 		return false
 	}
-	had := s.obj.deadlines.Delete(member)
+	s.bury(member)
+	had := s.obj.deadlines != nil && s.obj.deadlines.Delete(member)
 	s.obj.dropDeadlines()
 	return had
 }

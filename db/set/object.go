@@ -52,6 +52,9 @@ func (o *Object) ExpireDue(now db.Millis, limit int, fn func(member []byte)) int
 	return n
 }
 
+// AllDue reports whether the time of all members has come.
+func (o *Object) AllDue(now db.Millis) bool { return o.deadlines.AllDue(o.table.Len(), now) }
+
 // dropDeadlines forgets the deadlines when the last is gone.
 func (o *Object) dropDeadlines() {
 	if o.deadlines != nil && o.deadlines.Len() == 0 {

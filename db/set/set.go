@@ -100,6 +100,29 @@ func Write(tx db.Txn, key []byte) (Set, error) {
 	return s, err
 }
 
+// ReadToDraw is Read for who draws members at random: where most of what is stored is due,
+// that is removed before (db.View.Clear).
+func ReadToDraw(v db.View, key []byte) (Set, error) {
+	s, err := Read(v, key)
+	if err != nil || s.obj == nil || s.obj.deadlines.DueBy(s.now) <= s.obj.table.Len()/2 {
+		return s, err
+	}
+	c, _, err := v.Clear(key, db.TypeSet)
+	return of(&c, v.Due()), err
+}
+
+// WriteToDraw is Write for who removes members at random: nothing that is due is there.
+func WriteToDraw(tx db.Txn, key []byte) (Set, error) {
+	s, err := Write(tx, key)
+	if err != nil || s.obj == nil || !s.obj.deadlines.AnyDue(s.now) {
+		return s, err
+	}
+	c, _, err := tx.Clear(key, db.TypeSet)
+	s = of(&c, tx.Due())
+	s.tx, s.key, s.limits = tx, key, tx.Limits()
+	return s, err
+}
+
 // Len returns the number of members.
 func (s *Set) Len() int {
 	switch {

@@ -138,6 +138,11 @@ func (o *Object) forget(member []byte) {
 // NextDeadline returns when the first member is due, 0 if none ever is.
 func (o *Object) NextDeadline() db.Millis { return o.deadlines.Next() }
 
+// AllDue reports whether the time of all members has come.
+func (o *Object) AllDue(now db.Millis) bool {
+	return o.gone.spans == nil && o.deadlines.AllDue(o.Len(), now)
+}
+
 // ExpireDue removes up to limit members whose time has come, calls fn, unless it is nil,
 // with each, and returns how many there were. Ghosts are among those that limit counts, but
 // not told of.

@@ -256,6 +256,9 @@ func (z *ZSet) Deadline(member []byte) (db.Millis, bool) {
 		return 0, false
 	}
 	at, found := z.o.deadlines.Get(member)
+	if found && at <= z.now {
+		return 0, false
+	}
 	if found && z.o.gone.spans != nil {
 		_, found = z.o.Score(member)
 	}

@@ -34,8 +34,9 @@ import (
 type ZSet struct {
 	tx  db.Txn // nil: for reading
 	key []byte
-	p   []byte  // packed
-	o   *Object // large
+	p   []byte    // packed
+	o   *Object   // large
+	now db.Millis // members that are due by then are passed over, see ReadFew; 0: there are none
 
 	// the member that was last looked for
 	member []byte
@@ -49,10 +50,18 @@ type ZSet struct {
 	room    []byte
 }
 
+// Members that are due may be in a large set, see db.Timed: those who look at members by
+// their names, by ReadFew and WriteFew, pass over them. To all others ranks matter, and
+// what is due must be out of the tree: Read and Write have it removed, and may return
+// db.ErrDue.
+
 // Read returns the sorted set at key. It counts as an access, and as a hit or miss.
-// ErrWrongType.
+// ErrWrongType, ErrDue.
 func Read(v db.View, key []byte) (ZSet, error) {
 	c, found, err := v.Collection(key, db.TypeZSet)
+	if found && hasDue(&c, v.Due()) {
+		c, found, err = v.Clear(key, db.TypeZSet)
+	}
 	if !found {
 		return ZSet{}, err
 	}
@@ -63,10 +72,33 @@ func Read(v db.View, key []byte) (ZSet, error) {
 // something else.
 func Current(tx db.Txn, key []byte) (ZSet, error) {
 	c, found, err := tx.CurrentCollection(key, db.TypeZSet)
+	if found && hasDue(&c, tx.Due()) {
+		c, found, err = tx.Clear(key, db.TypeZSet)
+	}
 	if !found {
 		return ZSet{}, err
 	}
 	return Of(&c, tx.Due()), nil
+}
+
+// hasDue reports whether members are due.
+func hasDue(c *db.Coll, now db.Millis) bool {
+	return c.Object != nil && c.Object.(*Object).deadlines.AnyDue(now)
+}
+
+// ReadFew is Read for who asks for the number of members, or for some by their names.
+// ErrWrongType; ErrDue only where a large range was removed a moment ago.
+func ReadFew(v db.View, key []byte) (ZSet, error) {
+	c, found, err := v.Collection(key, db.TypeZSet)
+	switch {
+	case !found:
+		return ZSet{}, err
+	case !hasDue(&c, v.Due()):
+		return Of(&c, v.Due()), nil
+	case c.Object.(*Object).gone.spans != nil: // deadlines may be those of ghosts
+		return Read(v, key)
+	}
+	return ZSet{o: c.Object.(*Object), now: v.Due()}, nil
 }
 
 // Of returns the sorted set that a collection is, without members that are due by now.
@@ -81,9 +113,21 @@ func Of(c *db.Coll, now db.Millis) ZSet {
 func Computed(o *Object) ZSet { return ZSet{o: o} }
 
 // Write returns the sorted set at key to be changed; Put makes it if it is absent.
-// ErrWrongType, ErrOutOfMemory.
-func Write(tx db.Txn, key []byte) (ZSet, error) {
+// ErrWrongType, ErrOutOfMemory, ErrDue.
+func Write(tx db.Txn, key []byte) (ZSet, error) { return edit(tx, key, false) }
+
+// WriteFew is Write for who changes some members, which Find names. The ranks of others
+// must not matter. ErrWrongType, ErrOutOfMemory; ErrDue as for ReadFew.
+func WriteFew(tx db.Txn, key []byte) (ZSet, error) { return edit(tx, key, true) }
+
+func edit(tx db.Txn, key []byte, few bool) (ZSet, error) {
 	c, found, err := tx.EditCollection(key, db.TypeZSet)
+	if found && hasDue(&c, tx.Due()) {
+		if few && c.Object.(*Object).gone.spans == nil {
+			return ZSet{tx: tx, key: key, o: c.Object.(*Object), now: tx.Due()}, nil
+		}
+		c, found, err = tx.Clear(key, db.TypeZSet)
+	}
 	switch {
 	case err != nil:
 		return ZSet{}, err
@@ -98,6 +142,8 @@ func Write(tx db.Txn, key []byte) (ZSet, error) {
 // Len returns the number of members.
 func (z *ZSet) Len() int {
 	switch {
+	case z.o != nil && z.now != 0:
+		return z.o.Len() - z.o.deadlines.DueBy(z.now)
 	case z.o != nil:
 		return z.o.Len()
 	case z.p != nil:
@@ -110,7 +156,9 @@ func (z *ZSet) Len() int {
 func (z *ZSet) Find(member []byte) (score float64, found bool) {
 	z.member, z.found, z.old = member, false, 0
 	if z.o != nil {
-		z.old, z.found = z.o.Score(member)
+		if z.now == 0 || !z.bury(member) {
+			z.old, z.found = z.o.Score(member)
+		}
 		return z.old, z.found
 	}
 	z.value.Set(member)
@@ -123,6 +171,19 @@ func (z *ZSet) Find(member []byte) (score float64, found bool) {
 		z.old = readScore(listpack.At(z.p, z.at+z.value.Size()))
 	}
 	return z.old, z.found
+}
+
+// bury reports whether the time of a member has come, and removes it then, if the set is
+// being changed.
+func (z *ZSet) bury(member []byte) bool {
+	if !z.o.deadlines.Passed(member, z.now) {
+		return false
+	}
+	if z.tx != nil {
+		z.o.Delete(member)
+		z.tx.MemberExpired(z.key, member)
+	}
+	return true
 }
 
 // Has reports whether a member is there.

@@ -22,8 +22,12 @@ func (x *Executor) runOne(p *Pending, c *Client, s *command.Spec, pl *plan) {
 	}
 	x.lockOne(c, p.hash, s.Write != nil)
 	x.tx.Prime(p.Argv[pl.at], p.hash)
-	err := x.invoke(s, &x.call, false)
-	if err != nil {
+	x.tx.SetPatient()
+	if err := x.invoke(s, &x.call, false); err != nil {
+		if errors.Is(err, db.ErrDue) {
+			x.clearDueOne(p, c)
+			return
+		}
 		x.fail(c, err)
 	}
 	if x.gated {
@@ -199,8 +203,11 @@ func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
 	x.prime(p, s)
 	// TOUCH is what such a client says to move the clocks all the same.
 	x.tx.SetTouchless(c.mode&modeNoTouch != 0 && s.Name != "touch")
+	x.tx.SetPatient()
 	switch err := x.invoke(s, &x.call, false); {
 	case err == nil:
+	case errors.Is(err, db.ErrDue):
+		x.clearDue(p, c)
 	case isParked(err):
 		c.w.Rewind(x.mark)
 		x.park(p, c, s)

@@ -23,7 +23,7 @@ import (
 
 // failedHalf reports whether an error of a handler leaves open what it changed.
 func failedHalf(err error, changed bool) bool {
-	return err != nil && !isParked(err) && !errors.Is(err, command.ErrAway) && (changed || errors.Is(err, db.ErrOutOfMemory))
+	return err != nil && !isParked(err) && !errors.Is(err, command.ErrAway) && !errors.Is(err, db.ErrDue) && (changed || errors.Is(err, db.ErrOutOfMemory))
 }
 
 // salvage makes effects of what the keys of a command that failed half-way are now. Its

@@ -62,7 +62,7 @@ func readTimed(v db.View, key []byte) (timed, error) {
 		s, err := set.Read(v, key)
 		return &s, err
 	case db.TypeZSet:
-		z, err := zset.Read(v, key)
+		z, err := zset.ReadFew(v, key)
 		return &z, err
 	}
 	v.Probe(key)
@@ -84,7 +84,7 @@ func writeTimed(tx db.Txn, key []byte) (c collection, err error) {
 		c = collection{&s, db.ClassSet, s.Delete, "srem", "expiremember", "persistmember"}
 	case db.TypeZSet:
 		var z zset.ZSet
-		z, err = zset.Write(tx, key)
+		z, err = zset.WriteFew(tx, key)
 		c = collection{&z, db.ClassZSet, z.Remove, "zrem", "expiremember", "persistmember"}
 	default:
 		err = errNotMembers

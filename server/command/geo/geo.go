@@ -136,7 +136,7 @@ func geodist(c *command.Call, v db.View) error {
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
-	z, err := zset.Read(v, key)
+	z, err := zset.ReadFew(v, key)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func geodist(c *command.Call, v db.View) error {
 
 // GEOHASH key [member [member ...]]
 func geohashes(c *command.Call, v db.View) error {
-	z, err := zset.Read(v, c.Args.Key())
+	z, err := zset.ReadFew(v, c.Args.Key())
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func geohashes(c *command.Call, v db.View) error {
 
 // GEOPOS key [member [member ...]]
 func geopos(c *command.Call, v db.View) error {
-	z, err := zset.Read(v, c.Args.Key())
+	z, err := zset.ReadFew(v, c.Args.Key())
 	if err != nil {
 		return err
 	}

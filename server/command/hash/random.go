@@ -25,7 +25,7 @@ const (
 func hrandfield(c *command.Call, v db.View) error {
 	key := c.Args.Key()
 	if !c.Args.More() {
-		h, err := hash.Read(v, key)
+		h, err := hash.ReadToDraw(v, key)
 		switch {
 		case err != nil:
 			return err
@@ -51,7 +51,7 @@ func hrandfield(c *command.Call, v db.View) error {
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
-	h, err := hash.Read(v, key)
+	h, err := hash.ReadToDraw(v, key)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func spop(c *command.Call, tx db.Txn) error {
 	if c.Args.More() {
 		return spopCount(c, tx, key)
 	}
-	s, err := set.Write(tx, key)
+	s, err := set.WriteToDraw(tx, key)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func spopCount(c *command.Call, tx db.Txn, key []byte) error {
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
-	s, err := set.Write(tx, key)
+	s, err := set.WriteToDraw(tx, key)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func srandmember(c *command.Call, v db.View) error {
 	if c.Args.More() {
 		return srandmemberCount(c, v, key)
 	}
-	s, err := set.Read(v, key)
+	s, err := set.ReadToDraw(v, key)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func srandmemberCount(c *command.Call, v db.View, key []byte) error {
 	if err := c.Args.Done(); err != nil {
 		return err
 	}
-	s, err := set.Read(v, key)
+	s, err := set.ReadToDraw(v, key)
 	switch {
 	case err != nil:
 		return err

@@ -109,7 +109,7 @@ const batchFrom = 3
 // Add is ZADD when the arguments are read: it adds members, of which one stands at every
 // step-th place of args, and answers.
 func (o *AddOptions) Add(c *command.Call, tx db.Txn, key []byte, scores Scores, args [][]byte, step int) error {
-	z, err := zset.Write(tx, key)
+	z, err := zset.WriteFew(tx, key)
 	if err != nil {
 		return err
 	}

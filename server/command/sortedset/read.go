@@ -31,7 +31,7 @@ func readSpecs() []*command.Spec {
 }
 
 func zcard(c *command.Call, v db.View) error {
-	z, err := zset.Read(v, c.Args.Key())
+	z, err := zset.ReadFew(v, c.Args.Key())
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func zcard(c *command.Call, v db.View) error {
 }
 
 func zscore(c *command.Call, v db.View) error {
-	z, err := zset.Read(v, c.Args.Key())
+	z, err := zset.ReadFew(v, c.Args.Key())
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func zscore(c *command.Call, v db.View) error {
 }
 
 func zmscore(c *command.Call, v db.View) error {
-	z, err := zset.Read(v, c.Args.Key())
+	z, err := zset.ReadFew(v, c.Args.Key())
 	if err != nil {
 		return err
 	}

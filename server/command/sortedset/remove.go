@@ -20,7 +20,7 @@ func removeSpecs() []*command.Spec {
 
 func zrem(c *command.Call, tx db.Txn) error {
 	key := c.Args.Key()
-	z, err := zset.Write(tx, key)
+	z, err := zset.WriteFew(tx, key)
 	if err != nil {
 		return err
 	}
