@@ -237,7 +237,7 @@ func (c *Call) TakeAway() func() any {
 func (c *Call) Return(v any) { c.returned = v }
 
 // Returned is what the function given to Away has returned, nil when the command runs for
-// the first time.
+// the first time; and what Spec.Ahead has.
 func (c *Call) Returned() any { return c.returned }
 
 // Waiting returns the timeout given to Wait and whether Wait was called.

@@ -130,9 +130,29 @@ type Spec struct {
 	// of a command through dispatch does not depend on it.
 	VariableFlags func(argv [][]byte) KeyFlags
 
+	// Heavy says of a call of a Write command whether it has work which takes long and
+	// needs none of the keys, such as to parse a large payload: by the bytes of arguments
+	// that it has to look at; 0: none that is worth it. Ahead does that work before any
+	// shard is locked, also for commands of EXEC, so that nobody waits for the keys
+	// meanwhile; much of it in another goroutine. The handler finds what it returns as
+	// Call.Returned, or an error to be answered, when Ahead panicked. Call.Returned is nil
+	// when the call is not heavy, and where nobody else is there (loading of a file). Only
+	// the number of argv is checked before. Ahead keeps nothing of argv beyond the
+	// command, and leaves errors to the handler, which knows their order. Both are set, or
+	// none.
+	Heavy func(argv [][]byte) int
+	Ahead func(argv [][]byte, ks *db.Keyspace, now db.Millis) Prepared
+
 	parent *Spec
 	id     int
 	full   string
+}
+
+// Prepared is what Spec.Ahead has made.
+type Prepared interface {
+	// Release gives up what the handler has not taken. Dispatch calls it in any case,
+	// behind the command or instead of it.
+	Release()
 }
 
 // FullName is "get", or "client|list" for a subcommand.
@@ -207,6 +227,9 @@ func (t *Table) add(s, parent *Spec) error {
 	}
 	if set != 1 && !(set == 2 && len(s.Sub) > 0 && s.Control != nil) {
 		return fmt.Errorf("command %q: exactly one of Read, Write, Control, Sub", s.Name)
+	}
+	if (s.Heavy == nil) != (s.Ahead == nil) || s.Heavy != nil && s.Write == nil {
+		return fmt.Errorf("command %q: Heavy and Ahead are for Write commands, both or none", s.Name)
 	}
 	s.parent, s.id, s.full = parent, len(t.all), s.Name
 	t.all = append(t.all, s)

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"heddle/resp"
+	"heddle/server/command"
 )
 
 // A command that reads the whole keyspace in a snapshot holds no locks, but on
@@ -38,13 +39,75 @@ func (x *Executor) aside(p *Pending, c *Client, fn func(*resp.Writer)) {
 func (x *Executor) away(p *Pending, c *Client, fn func() any) {
 	k := x.hold(p, c, forItself)
 	k.again = true
+	go k.comeBack(func() any { return k.runAway(fn) })
+}
+
+// work is away for what needs a processor, and the engine, rather than patience. fn gets
+// the command's arguments. Its time is that of the command.
+func (x *Executor) work(p *Pending, c *Client, fn func(argv [][]byte) any) {
+	k := x.holdBig(p, c)
+	k.again, k.began = true, x.start
+	e := x.e
+	e.asides.Add(1)
 	go func() {
-		v := k.runAway(fn)
-		if !k.gone.Load() {
-			k.result = v
-			k.post()
-		}
+		defer e.asides.Done()
+		e.workTurns <- struct{}{}
+		defer func() { <-e.workTurns }()
+		k.comeBack(func() any {
+			if k.gone.Load() {
+				return nil
+			}
+			return k.runAway(func() any { return fn(k.argv) })
+		})
 	}()
+}
+
+// holdBig is hold for a command that runs aside, whose large argument is not copied.
+func (x *Executor) holdBig(p *Pending, c *Client) *parked {
+	if p.Big == nil {
+		return x.hold(p, c, forItself)
+	}
+	big, text := p.Big, p.Argv[p.BigAt]
+	p.Big, p.Argv[p.BigAt] = nil, nil
+	k := x.hold(p, c, forItself)
+	k.big, k.argv[p.BigAt], p.Argv[p.BigAt] = big, text, text
+	k.size += int64(len(text))
+	return k
+}
+
+// comeBack has the command run again with what fn returns. If its client is gone nobody
+// wants that, nor the arguments.
+func (k *parked) comeBack(fn func() any) {
+	v := fn()
+	k.mu.Lock()
+	gone := k.gone.Load()
+	k.result, k.landed = v, !gone
+	k.mu.Unlock()
+	if gone {
+		k.drop()
+		return
+	}
+	k.post()
+}
+
+// leave says that the client of a command that went aside is gone.
+func (k *parked) leave() {
+	k.mu.Lock()
+	k.gone.Store(true)
+	landed := k.landed
+	k.mu.Unlock()
+	if landed {
+		k.drop() // it will not run again
+	}
+}
+
+// drop gives up what a command that is away holds.
+func (k *parked) drop() {
+	releaseAhead(k.result)
+	if k.result = nil; k.big != nil {
+		k.big.Release()
+		k.big = nil
+	}
 }
 
 // runAway calls fn; what a panic leaves is an error that is answered.
@@ -64,14 +127,36 @@ func (x *Executor) back(k *parked, c *Client) {
 		x.returned = map[*Client]any{}
 	}
 	x.returned[c] = k.result
-	k.result, k.again = nil, false
+	k.result, k.again, k.landed = nil, false, false
 	c.unpark()
+	if c.multi != nil {
+		c.multi.lent = false
+	}
 	batch := []Pending{{Client: c, Argv: k.argv, must: true}}
 	x.prepare(batch)
+	if k.began != 0 {
+		x.start = k.began
+	}
 	x.runFrom(batch, 0)
 	x.letGo()
-	if c.mode&modeBlocked == 0 {
-		delete(x.returned, c) // no gate let it through
+	if _, made := x.returned[c].(command.Prepared); made || c.mode&modeBlocked == 0 {
+		// No gate let it through. If it is postponed, what was made goes with the arguments.
+		x.forget(c)
+	}
+	k.drop()
+}
+
+// takeReturned returns what a client's command has returned with, nil if it was not away.
+func (x *Executor) takeReturned(c *Client) any {
+	v := x.returned[c]
+	delete(x.returned, c)
+	return v
+}
+
+// forget gives up what a client's command has returned with and that was not run again.
+func (x *Executor) forget(c *Client) {
+	if len(x.returned) > 0 {
+		releaseAhead(x.takeReturned(c))
 	}
 }
 

@@ -116,6 +116,7 @@ func (c *Client) Close() {
 	c.e.clients.remove(c)
 	c.x.lost()
 	c.unpark()
+	c.x.forget(c)
 	c.discard()
 	c.e.monitors.remove(c)
 	c.unsubscribe()

@@ -124,6 +124,7 @@ type Engine struct {
 	asides   sync.WaitGroup // commands that run aside
 
 	asideTurns chan struct{} // taken by those that run
+	workTurns  chan struct{} // and by those that work ahead of their locks
 
 	gate replyGate
 }
@@ -159,7 +160,7 @@ func New(o Options) *Engine {
 	e.ends = make([]shardEnd, e.ks.Shards())
 	e.clients.open(e)
 	e.waiters.open(e.ks)
-	e.asideTurns = make(chan struct{}, asidesAtOnce)
+	e.asideTurns, e.workTurns = make(chan struct{}, asidesAtOnce), make(chan struct{}, workersAtOnce)
 	e.Configure(func(s *Settings) { *s = o.Settings })
 	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Awaiter: e, Expired: e.expired, Evicted: e.evicted, MemberExpired: e.memberExpired})
 	return e

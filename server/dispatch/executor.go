@@ -116,6 +116,7 @@ type Executor struct {
 	multis  []*multiState // spare ones
 
 	returned map[*Client]any // of commands that were away and are to run again
+	readied  readiness       // of commands in EXEC, see ahead.go
 }
 
 // NewExecutor returns an executor for one goroutine.
@@ -347,7 +348,7 @@ func (x *Executor) execute(p *Pending, c *Client) {
 	x.mark = c.w.Mark()
 	if s := p.spec; s != nil && c.mode&special == 0 && x.e.state.Load() == 0 {
 		pl := &x.plans[s.ID()]
-		if pl.way == wayOne && p.count == 1 && !x.ks.Over() && !invariants.Sometimes(8) {
+		if p.count == 1 && (pl.way == wayOne || pl.way == wayHeavy && s.Heavy(p.Argv) == 0) && !x.ks.Over() && !invariants.Sometimes(8) {
 			x.runOne(p, c, s, pl)
 			return
 		}

@@ -26,6 +26,7 @@ type multiState struct {
 	cmds  []queuedCommand
 	flags command.Flags // of all commands together
 	write bool          // one of them writes
+	lent  bool          // somebody else may still read buf
 }
 
 type queuedCommand struct {
@@ -57,7 +58,7 @@ func (x *Executor) newMulti() *multiState {
 }
 
 func (x *Executor) freeMulti(m *multiState) {
-	if cap(m.buf) > keptQueue || cap(m.lens) > keptQueue/4 || len(x.multis) >= 64 {
+	if m.lent || cap(m.buf) > keptQueue || cap(m.lens) > keptQueue/4 || len(x.multis) >= 64 {
 		clear(x.argv) // EXEC's last look into m.buf
 		return
 	}
@@ -136,6 +137,18 @@ func (c *Client) Exec(call *command.Call) error {
 	}
 	keys, start := len(x.keys), x.start
 	set := x.expand(c)
+	if weight := x.weigh(); weight > 0 {
+		if done, ok := call.Returned().(readiness); ok {
+			x.readied = done // which whoever gave it to the call releases
+		} else if away := x.makeReady(c, weight); away != nil {
+			x.keys = x.keys[:keys]
+			return call.Away(away)
+		} else {
+			defer x.readied.Release()
+		}
+		defer func() { x.readied = nil }()
+		x.start = x.e.clock.Mono() // that was EXEC's time, not the first command's
+	}
 	x.lock(c, set, true)
 	if c.watching && c.watcher.DirtyAt(x.now) {
 		call.Reply.NullArray()
@@ -250,6 +263,7 @@ func (x *Executor) runQueued(p *Pending, c *Client, m resp.Mark) {
 		x.settle()
 	}
 	x.call.Start(s, p.Argv, c.w)
+	x.handOver(p)
 	x.tx.Select(c.db)
 	var err error
 	if s.Control != nil {

@@ -59,7 +59,9 @@ type parked struct {
 	gone  atomic.Bool // the client of a command that went aside is gone
 	// again says that the command is away, and runs again when it has its result.
 	again  bool
-	result any
+	result any     // mu guards it, and landed, until the command runs again
+	landed bool    // result is there
+	big    *db.Big // where one of the arguments stands, if not in buf
 
 	// The rest is about a wait for keys. As long as it stands in line these do
 	// not change.
@@ -260,7 +262,7 @@ func (c *Client) unpark() {
 	c.mode &^= modeBlocked
 	switch k.why {
 	case forItself:
-		k.gone.Store(true)
+		k.leave()
 	case forPause:
 		c.e.waiters.blocked.Add(-1)
 		c.e.pause.leave(k)

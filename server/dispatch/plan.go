@@ -18,6 +18,7 @@ const (
 	wayGates way = iota // Control, containers
 	wayOne              // Read or Write of exactly one key
 	wayMany             // Read or Write of any keys
+	wayHeavy            // as wayOne, unless there is something to be done ahead of the locks
 )
 
 func makePlans(t *command.Table) []plan {
@@ -40,11 +41,16 @@ func planOf(s *command.Spec) plan {
 	if s.Flags&(command.AllShards|command.Blocking) == 0 && s.FindKeys == nil && s.WholeKeyspace == nil && len(s.Keys) == 1 {
 		k := s.Keys[0]
 		if k.Keyword == "" && !k.NumKeys && k.Last == 0 && k.Flags&command.KeyNotKey == 0 && k.Begin < p.least {
-			p.way, p.at = wayOne, k.Begin
+			if p.way, p.at = wayOne, k.Begin; s.Heavy != nil {
+				p.way = wayHeavy
+			}
 		}
 	}
 	return p
 }
+
+// one reports whether there is exactly one key, at p.at.
+func (p *plan) one() bool { return p.way == wayOne || p.way == wayHeavy }
 
 // fits reports whether a command may have n arguments, its name included.
 func (p *plan) fits(n int) bool { return n >= p.least && (p.most < 0 || n <= p.most) }

@@ -112,15 +112,22 @@ func (x *Executor) runLong(p *Pending, c *Client) {
 	s := p.spec
 	x.call.Start(s, p.Argv, c.w)
 	if len(x.returned) > 0 {
-		x.call.Return(x.returned[c])
-		delete(x.returned, c)
+		x.call.Return(x.takeReturned(c))
+		defer releaseAhead(x.call.Returned())
 	}
 	if p.Big != nil {
 		x.lend(p)
 	}
-	if s.Control != nil {
+	weight := 0
+	if s.Heavy != nil && x.call.Returned() == nil {
+		weight = s.Heavy(p.Argv)
+	}
+	switch {
+	case s.Control != nil:
 		x.runControl(p, c, s)
-	} else {
+	case weight > 0:
+		x.runHeavy(p, c, s, weight)
+	default:
 		x.runKeys(p, c, s)
 	}
 	switch {
@@ -174,9 +181,14 @@ func (x *Executor) runControl(p *Pending, c *Client, s *command.Spec) {
 	}
 	logs := all && x.logs(&x.call)
 	err := s.Control(&x.call, c)
-	if errors.Is(err, command.ErrAside) {
+	switch {
+	case errors.Is(err, command.ErrAside):
 		err = nil
 		x.aside(p, c, x.call.TakeAside())
+	case errors.Is(err, command.ErrAway):
+		err = nil
+		fn := x.call.TakeAway()
+		x.work(p, c, func([][]byte) any { return fn() })
 	}
 	if err != nil {
 		x.fail(c, err)
@@ -226,7 +238,7 @@ func (x *Executor) runKeys(p *Pending, c *Client, s *command.Spec) {
 
 // prime tells the transaction the hash of the only key, if there is one.
 func (x *Executor) prime(p *Pending, s *command.Spec) {
-	if pl := &x.plans[s.ID()]; pl.way == wayOne {
+	if pl := &x.plans[s.ID()]; pl.one() {
 		x.tx.Prime(p.Argv[pl.at], p.hash)
 	}
 }
@@ -239,7 +251,7 @@ func (x *Executor) lockSet(p *Pending, s *command.Spec) db.LockSet {
 	if s.Flags&command.AllShards != 0 || s.WholeKeyspace != nil && s.WholeKeyspace(p.Argv) {
 		return x.ks.AllShards()
 	}
-	if x.plans[s.ID()].way == wayOne {
+	if x.plans[s.ID()].one() {
 		return db.LockSet(1) << uint(x.ks.ShardOf(p.hash))
 	}
 	var set db.LockSet
@@ -256,7 +268,7 @@ func (x *Executor) willLock(p *Pending) {
 	if p.spec.Control != nil {
 		return
 	}
-	if x.plans[p.spec.ID()].way == wayOne {
+	if x.plans[p.spec.ID()].one() {
 		x.ks.WillLock(p.hash)
 		return
 	}

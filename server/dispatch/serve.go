@@ -223,10 +223,14 @@ func (x *Executor) reject(k *parked, text resp.Error) {
 
 // panicText logs a panic of a handler and returns what is replied.
 func (x *Executor) panicText(r any, argv [][]byte, c *Client) resp.Error {
+	return x.e.panicText(r, argv, c)
+}
+
+func (e *Engine) panicText(r any, argv [][]byte, c *Client) resp.Error {
 	if r == db.ErrOutOfMemory {
 		return resp.ErrOOM // of a change that cannot fail otherwise
 	}
-	x.e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", argv[0], c.id, r, debug.Stack()))
+	e.log(fmt.Sprintf("BUG: command %q of client %d: panic: %v\n%s", argv[0], c.id, r, debug.Stack()))
 	return errInternal
 }
 

@@ -32,6 +32,7 @@ func dumpSpecs(d Deps) []*command.Spec {
 		return &command.Spec{
 			Name: name, Arity: -4, Keys: command.Key(1, command.KeyOW|command.KeyUpdate), Flags: command.DenyOOM | flags,
 			ACL: command.CatKeyspace | command.CatDangerous, Group: group, Write: d.restore,
+			Heavy: heavyAt(restorePayload), Ahead: parseAt(restorePayload),
 		}
 	}
 	return []*command.Spec{{
@@ -43,6 +44,7 @@ func dumpSpecs(d Deps) []*command.Spec {
 		{
 			Name: "keydb.mvccrestore", Arity: 5, Keys: command.Key(1, command.KeyOW|command.KeyUpdate), Flags: command.DenyOOM,
 			ACL: command.CatKeyspace | command.CatDangerous, Group: group, Write: d.mvccRestore,
+			Heavy: heavyAt(mvccPayload), Ahead: parseAt(mvccPayload),
 		},
 	}
 }
@@ -124,7 +126,7 @@ func (d Deps) restore(c *command.Call, tx db.Txn) error {
 	if n < 0 {
 		return errBadTTL
 	}
-	v, err := d.parseDump(payload, tx)
+	v, err := d.value(c, payload, tx)
 	if err != nil {
 		return err
 	}
@@ -173,11 +175,64 @@ func restoreNothing(c *command.Call, tx db.Txn, key []byte) {
 	c.Reply.OK()
 }
 
-// parseDump makes a value of a payload.
-func (d Deps) parseDump(payload []byte, tx db.Txn) (rdb.Value, error) {
-	v, err := rdb.ParseDump(payload, rdb.DumpOptions{
-		Limits: tx.Limits(), Now: tx.Due(), NewBig: tx.NewBig, NoChecksum: tx.Limits().SkipChecksum,
-	})
+// Where the payload stands in argv.
+const (
+	restorePayload = 3
+	mvccPayload    = 4
+)
+
+// heavyPayload is from how many bytes on a payload is parsed before its key is locked: a
+// smaller one takes some microseconds, which is what looking twice would cost others.
+const heavyPayload = 1 << 10
+
+// heavyAt is Spec.Heavy for a payload at an index.
+func heavyAt(i int) func([][]byte) int {
+	return func(argv [][]byte) int {
+		if n := len(argv[i]); n >= heavyPayload {
+			return n
+		}
+		return 0
+	}
+}
+
+// parseAt parses it, while no key is locked.
+func parseAt(i int) func([][]byte, *db.Keyspace, db.Millis) command.Prepared {
+	return func(argv [][]byte, ks *db.Keyspace, now db.Millis) command.Prepared {
+		settings := ks.Settings()
+		p := &parsed{}
+		p.v, p.err = parseDump(argv[i], &settings.Limits, now, ks.NewBig)
+		return p
+	}
+}
+
+// parsed is the value of a payload, which belongs to whoever takes it.
+type parsed struct {
+	v   rdb.Value
+	err error
+}
+
+// Release gives up what nobody has taken.
+func (p *parsed) Release() {
+	p.v.Release()
+	p.v = rdb.Value{}
+}
+
+func parseDump(payload []byte, limits *db.Limits, due db.Millis, newBig func(int) *db.Big) (rdb.Value, error) {
+	return rdb.ParseDump(payload, rdb.DumpOptions{Limits: limits, Now: due, NewBig: newBig, NoChecksum: limits.SkipChecksum})
+}
+
+// value returns the value of a payload, which was parsed ahead or is parsed now. It belongs
+// to the caller.
+func (d Deps) value(c *command.Call, payload []byte, tx db.Txn) (v rdb.Value, err error) {
+	switch r := c.Returned().(type) {
+	case *parsed:
+		v, err = r.v, r.err
+		r.v = rdb.Value{}
+	case error:
+		return v, r
+	default:
+		v, err = parseDump(payload, tx.Limits(), tx.Due(), tx.NewBig)
+	}
 	switch {
 	case errors.Is(err, rdb.ErrDumpVersion):
 		return v, errDumpVersion
@@ -205,7 +260,7 @@ func (d Deps) mvccRestore(c *command.Call, tx db.Txn) error {
 	if !ok {
 		return errBadExpire
 	}
-	v, err := d.parseDump(payload, tx)
+	v, err := d.value(c, payload, tx)
 	if err != nil {
 		return err
 	}
