@@ -42,7 +42,7 @@ type EvictResult struct {
 // Evict removes up to limit keys while memory is over Settings.MaxMemory.
 func (ks *Keyspace) Evict(now Millis, limit int) (r EvictResult) {
 	cfg := ks.settings.Load()
-	if r.Used = ks.Evictable(); cfg.MaxMemory == 0 || r.Used <= cfg.MaxMemory || ks.frozen.Load() {
+	if r.Used = ks.evictable(); cfg.MaxMemory == 0 || r.Used <= cfg.MaxMemory || ks.frozen.Load() {
 		return r
 	}
 	r.Over = true
@@ -57,11 +57,10 @@ func (ks *Keyspace) Evict(now Millis, limit int) (r EvictResult) {
 	}
 	for r.Keys < limit {
 		if !ks.evictOne(cfg, now) {
-			ks.global.exhausted.Add(1)
 			return r
 		}
 		r.Keys++
-		if r.Used = ks.Evictable(); r.Used <= cfg.MaxMemory {
+		if r.Used = ks.evictable(); r.Used <= cfg.MaxMemory {
 			r.Over = false
 			return r
 		}
@@ -69,9 +68,9 @@ func (ks *Keyspace) Evict(now Millis, limit int) (r EvictResult) {
 	return r
 }
 
-// Evictable is Used without what is kept only for open snapshots: evicting
+// evictable is Used without what is kept only for open snapshots: evicting
 // more keys would not bring that back sooner.
-func (ks *Keyspace) Evictable() int64 { return ks.Used() - ks.kept.Load() }
+func (ks *Keyspace) evictable() int64 { return ks.Used() - ks.kept.Load() }
 
 // Kept returns the bytes that only open snapshots need, a part of Used.
 func (ks *Keyspace) Kept() int64 { return ks.kept.Load() }
@@ -93,7 +92,7 @@ func (ks *Keyspace) Over() bool {
 	}
 	near := ks.heap.UsedNear() + ks.objects.Load() + ks.overhead.Load() - ks.kept.Load()
 	if limit < exactBelow && near > limit-nearSlack {
-		return ks.Evictable() > limit
+		return ks.evictable() > limit
 	}
 	return near > limit
 }

@@ -90,15 +90,15 @@ func TestEvictUnderSnapshot(t *testing.T) {
 	ks := open(t, Options{Settings: &cfg})
 	fill(t, ks, 50_000)
 	sn := ks.Snapshot(nil)
-	cfg.MaxMemory = ks.Evictable() * 9 / 10
+	cfg.MaxMemory = ks.evictable() * 9 / 10
 	ks.SetSettings(cfg)
 	r := ks.Evict(1_700_000_000_000, 1<<30)
 	if r.Over || r.Keys > 10_000 {
 		t.Errorf("%+v", r)
 	}
 	sn.Close()
-	if ks.Used() > cfg.MaxMemory || ks.Evictable() != ks.Used() {
-		t.Errorf("used %d, evictable %d, limit %d", ks.Used(), ks.Evictable(), cfg.MaxMemory)
+	if ks.Used() > cfg.MaxMemory || ks.evictable() != ks.Used() {
+		t.Errorf("used %d, evictable %d, limit %d", ks.Used(), ks.evictable(), cfg.MaxMemory)
 	}
 }
 

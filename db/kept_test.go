@@ -22,7 +22,7 @@ func TestKeptForSnapshots(t *testing.T) {
 	}
 	check := func(what string, want int64) {
 		t.Helper()
-		if got := ks.Evictable(); got < want*size || got > want*size+size/2 {
+		if got := ks.evictable(); got < want*size || got > want*size+size/2 {
 			t.Errorf("%s: %d bytes, want %d", what, got, want*size)
 		}
 	}
@@ -79,7 +79,7 @@ func TestKeptComesBack(t *testing.T) {
 			open[i].Close()
 			open = append(open[:i], open[i+1:]...)
 		}
-		if ks.kept.Load() < 0 || ks.Evictable() < 0 {
+		if ks.kept.Load() < 0 || ks.evictable() < 0 {
 			t.Fatalf("kept: %d of %d", ks.kept.Load(), ks.Used())
 		}
 	}

@@ -68,8 +68,8 @@ type Keyspace struct {
 	longWaits atomic.Int64
 	pool      evictionPool
 	lazy      lazyQueue
-	compacted int // the shard that Compact goes on with
-	global    globalStats
+	compacted int          // the shard that Compact goes on with
+	keyless   atomic.Int64 // changes by commands without keys
 }
 
 // Open makes an empty keyspace.

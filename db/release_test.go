@@ -18,8 +18,10 @@ func TestReleaseUnderChanges(t *testing.T) {
 	}
 	see := func(sn *Snapshot, shard int) map[string]string {
 		m := map[string]string{}
+		r := sn.Reader()
+		defer r.End()
 		for db := range sn.Databases() {
-			sn.EachShard(shard, db, func(it *Item) bool {
+			r.Each(shard, db, func(it *Item) bool {
 				v := fmt.Sprint(it.Expire, it.Str.IsInt, it.Str.N, len(it.Str.B))
 				if n := len(it.Str.B); n > 0 {
 					v += string(it.Str.B[:1]) + string(it.Str.B[n-1:])

@@ -48,8 +48,8 @@ func (ks *Keyspace) Snapshot(fn func()) *Snapshot {
 	return sn
 }
 
-// SnapshotLocked is Snapshot for a caller that has all shards locked.
-func (ks *Keyspace) SnapshotLocked() *Snapshot {
+// snapshotLocked is Snapshot for a caller that has all shards locked.
+func (ks *Keyspace) snapshotLocked() *Snapshot {
 	sn := ks.newSnapshot()
 	sn.begin()
 	return sn
@@ -129,14 +129,6 @@ func (sn *Snapshot) Each(db int, fn func(it *Item) bool) {
 	r.All(db, fn)
 }
 
-// EachShard is Each of the keys of one shard; it reports whether fn never returned false.
-// Several goroutines may visit shards of the same snapshot.
-func (sn *Snapshot) EachShard(shard, db int, fn func(it *Item) bool) bool {
-	r := sn.Reader()
-	defer r.End()
-	return r.Each(shard, db, fn)
-}
-
 // Items visits every key of all databases, one database after the other, until fn
 // returns false. fn must not keep what it is given.
 func (sn *Snapshot) Items(fn func(db int, it *Item) bool) {
@@ -176,9 +168,6 @@ func (r *Reader) Each(shard, db int, fn func(it *Item) bool) bool {
 		return more
 	})
 }
-
-// LenOf returns the number of keys of a database that are in one shard.
-func (sn *Snapshot) LenOf(shard, db int) int { return sn.shards[shard].views[db].Len() }
 
 // load fills an Item from a record.
 func (f *frozen) load(h *arena.Heap, ref arena.Ref, it *Item) {
@@ -317,106 +306,4 @@ func touchedAll(uint64) {}
 func (s *shard) closeSnapshot(epoch uint64) {
 	s.epochs.End(epoch)
 	s.retired.closed(epoch)
-}
-
-// retireList holds records that left the table while a snapshot may read them.
-type retireList struct {
-	open   []uint64 // epochs of open snapshots, ascending
-	groups []retireGroup
-}
-
-// retireGroup is records retired while epoch was the newest: snapshots up to
-// it may read them.
-type retireGroup struct {
-	epoch uint64
-	refs  []arena.Ref
-}
-
-const retireGroupSize = 1024
-
-func (l *retireList) opened(epoch uint64) { l.open = append(l.open, epoch) }
-
-func (l *retireList) closed(epoch uint64) {
-	for i, e := range l.open {
-		if e == epoch {
-			l.open = append(l.open[:i], l.open[i+1:]...)
-			return
-		}
-	}
-}
-
-// add keeps a record that snapshots up to epoch may read.
-func (l *retireList) add(epoch uint64, ref arena.Ref) {
-	n := len(l.groups)
-	if n == 0 || l.groups[n-1].epoch != epoch || len(l.groups[n-1].refs) == retireGroupSize {
-		l.groups = append(l.groups, retireGroup{epoch: epoch, refs: make([]arena.Ref, 0, retireGroupSize/8)})
-		n++
-	}
-	g := &l.groups[n-1]
-	g.refs = append(g.refs, ref)
-}
-
-// next appends up to limit of the records that take would return.
-func (l *retireList) next(refs []arena.Ref, limit int) []arena.Ref {
-	if len(l.groups) == 0 || len(l.open) > 0 && l.open[0] <= l.groups[0].epoch {
-		return refs
-	}
-	g := l.groups[0].refs
-	return append(refs, g[max(len(g)-limit, 0):]...)
-}
-
-// take removes a record from a group that no open snapshot may read.
-func (l *retireList) take() (ref arena.Ref, ok bool) {
-	if len(l.groups) == 0 || len(l.open) > 0 && l.open[0] <= l.groups[0].epoch {
-		return 0, false
-	}
-	g := &l.groups[0]
-	n := len(g.refs)
-	ref, g.refs = g.refs[n-1], g.refs[:n-1]
-	if n == 1 {
-		l.groups[0] = retireGroup{}
-		if l.groups = l.groups[1:]; len(l.groups) == 0 {
-			l.groups = nil
-		}
-	}
-	return ref, true
-}
-
-// retire keeps a record that left the table for the snapshots that may read it.
-func (s *shard) retire(rec *record) {
-	s.retired.add(s.epochs.Current(), rec.ref)
-	s.countRetired(rec, 1)
-}
-
-// countRetired counts the memory of a record that was retired (1), or is not any
-// longer (-1). That of a Big counts while no live record holds it.
-func (s *shard) countRetired(rec *record, sign int64) {
-	n := sign * int64(s.ks.heap.Cap(rec.ref))
-	switch rec.kind() {
-	case kindBig:
-		n += s.handles.big(rec.handle()).hold(-sign, sign)
-	case kindObject:
-		n += sign * s.handles.list[rec.handle()].size
-	}
-	s.ks.kept.Add(n)
-}
-
-// freeRetired frees up to limit records and reports whether there are more. It adds to
-// bigs the large values that the caller is to release.
-func (s *shard) freeRetired(limit int, bigs *[]*Big) bool {
-	for ; limit > 0; limit-- {
-		ref, ok := s.retired.take()
-		if !ok {
-			return false
-		}
-		rec := s.openRecord(ref)
-		s.countRetired(&rec, -1)
-		if rec.kind().hasHandle() {
-			if b := s.handles.take(rec.handle()); b != nil {
-				*bigs = append(*bigs, b)
-			}
-		}
-		s.arena.Free(ref)
-	}
-	return true
 }

@@ -1,19 +1,10 @@
 package db
 
-import (
-	"math/bits"
-	"sync/atomic"
-)
+import "math/bits"
 
 // counters count what happens in a shard, under its lock.
 type counters struct {
 	hits, misses, expired, evicted, dirty, moved, members int64
-}
-
-// globalStats count what belongs to no shard.
-type globalStats struct {
-	exhausted atomic.Int64
-	dirty     atomic.Int64 // by commands without keys
 }
 
 // Stats are totals over all shards.
@@ -25,8 +16,6 @@ type Stats struct {
 	LazyPending      int64 // keys that wait to be freed in the background
 	LazyFreed        int64 // keys that were
 	Moved            int64 // records moved to empty half-empty slabs
-	EvictExhausted   int64 // times that eviction ran out of keys to evict
-	StaleTimers      int64 // entries of the expiry index that lead nowhere
 }
 
 // Stats adds up the statistics of all shards.
@@ -42,24 +31,16 @@ func (ks *Keyspace) sumStats(held bool) (st Stats) {
 		st.Dirty += c.dirty
 		st.Moved += c.moved
 		st.ExpiredMembers += c.members
-		stale := -s.handles.timed
-		for db := range s.ks.databases {
-			if d := s.at(db).Load(); d != nil {
-				stale += d.wheel.entries - d.expires
-			}
-		}
-		st.StaleTimers += max(stale, 0)
 	})
 	st.LazyPending, st.LazyFreed = ks.lazy.pending.Load(), ks.lazy.freed.Load()
-	st.Dirty += ks.global.dirty.Load()
-	st.EvictExhausted = ks.global.exhausted.Load()
+	st.Dirty += ks.keyless.Load()
 	return st
 }
 
 // Dirty returns the number of changes since the start, Stats.Dirty alone. held
 // says that the caller has all shards locked.
 func (ks *Keyspace) Dirty(held bool) int64 {
-	n := ks.global.dirty.Load()
+	n := ks.keyless.Load()
 	ks.eachShard(held, func(s *shard) { n += s.counts.dirty })
 	return n
 }
@@ -69,7 +50,6 @@ func (ks *Keyspace) Dirty(held bool) int64 {
 func (ks *Keyspace) ResetStats(held bool) {
 	ks.eachShard(held, func(s *shard) { s.counts = counters{dirty: s.counts.dirty} })
 	ks.lazy.freed.Store(0)
-	ks.global.exhausted.Store(0)
 }
 
 // Used returns the bytes in use: records, tables, indexes, large collections,
@@ -94,7 +74,7 @@ func (ks *Keyspace) Overhead() int64 { return ks.overhead.Load() }
 // dirty counts changes by a command that holds the shards of a set.
 func (ks *Keyspace) dirty(set LockSet, n int64) {
 	if set == 0 {
-		ks.global.dirty.Add(n)
+		ks.keyless.Add(n)
 		return
 	}
 	ks.shards[bits.TrailingZeros64(uint64(set))&int(ks.mask)].counts.dirty += n

@@ -20,9 +20,6 @@ func (w *Watcher) DirtyAt(now Millis) bool {
 	return w.dirty.Load() || w.deadline != 0 && now > w.deadline
 }
 
-// Watching reports whether there are watched keys.
-func (w *Watcher) Watching() bool { return len(w.entries) > 0 }
-
 // MemSize returns about how many bytes the watched keys use.
 func (w *Watcher) MemSize() int64 { return w.mem }
 

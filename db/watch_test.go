@@ -37,7 +37,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("%s: dirty %v, want %v", name, got, want)
 		}
 		ks.Unwatch(&w)
-		if w.DirtyAt(now+later) || w.Watching() || ks.shards[ks.ShardOf(ks.Hash(k))].watched.used {
+		if w.DirtyAt(now+later) || len(w.entries) > 0 || ks.shards[ks.ShardOf(ks.Hash(k))].watched.used {
 			t.Errorf("%s: something is left after UNWATCH", name)
 		}
 	}
@@ -139,7 +139,7 @@ func TestWatchMany(t *testing.T) {
 		t.Errorf("watching %d keys took %v", n, d)
 	}
 	ks.Unwatch(&w)
-	if w.MemSize() != 0 || w.Watching() {
+	if w.MemSize() != 0 || len(w.entries) > 0 {
 		t.Error("something is left after UNWATCH")
 	}
 }

@@ -184,7 +184,7 @@ func (w *whole) snapshot() *Snapshot {
 	if w.tx == nil {
 		return w.ks.Snapshot(nil)
 	}
-	return w.ks.SnapshotLocked()
+	return w.ks.snapshotLocked()
 }
 
 // expired reports whether the time of the key has come.
