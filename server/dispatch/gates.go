@@ -131,12 +131,17 @@ func gateMemory(x *Executor, c *Client, p *Pending) resp.Error {
 	return ""
 }
 
+// writes reports whether a command is one that writes, or EXEC of some.
+func (x *Executor) writes(c *Client, s *command.Spec) bool {
+	return s.IsWrite() || s == x.e.exec && c.mode&modeMulti != 0 && c.multi.write
+}
+
 // gateFault refuses what writes, and PING, while writes cannot be kept.
 func gateFault(x *Executor, c *Client, p *Pending) resp.Error {
 	if x.e.state.Load()&stateFault == 0 {
 		return ""
 	}
-	if p.spec.IsWrite() || p.spec == x.e.ping || p.spec == x.e.exec && c.mode&modeMulti != 0 && c.multi.write {
+	if x.writes(c, p.spec) || p.spec == x.e.ping {
 		return x.e.WriteFault()
 	}
 	return ""
@@ -148,7 +153,7 @@ func gateReplicas(x *Executor, c *Client, p *Pending) resp.Error {
 	if x.e.state.Load()&stateNoReplicas == 0 {
 		return ""
 	}
-	if p.spec.IsWrite() || p.spec == x.e.exec && c.mode&modeMulti != 0 && c.multi.write {
+	if x.writes(c, p.spec) {
 		return errNoReplicas
 	}
 	return ""

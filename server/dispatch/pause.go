@@ -26,8 +26,7 @@ func (x *Executor) holds(c *Client, s *command.Spec) bool {
 	case st&(statePauseAll|stateHeld) != 0:
 		return true
 	case st&statePauseWrites != 0:
-		return s.IsWrite() || s.Write != nil || s.Flags&command.MayReplicate != 0 ||
-			s == x.e.exec && c.multi != nil && c.multi.write
+		return x.writes(c, s) || s.Write != nil || s.Flags&command.MayReplicate != 0
 	}
 	return false
 }

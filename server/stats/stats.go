@@ -103,9 +103,6 @@ func (s *Stats) SetTracking(on bool) {
 	}
 }
 
-// Tracking reports whether latency histograms are kept.
-func (s *Stats) Tracking() bool { return s.tracking.Load() }
-
 // NewRecorder returns a recorder for one goroutine.
 func (s *Stats) NewRecorder() *Recorder {
 	r := &Recorder{stats: s}
