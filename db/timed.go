@@ -171,6 +171,25 @@ func (t *Tx) purgeKey(n int) (int, bool) {
 	return n, false
 }
 
+// allDue reports whether all members of the collection at t.cur are due, and removes the
+// key then, as expireFound does.
+func (t *Tx) allDue() bool {
+	c := &t.cur
+	if !c.s.dueAt(&c.rec, t.due) {
+		return false
+	}
+	if o, ok := c.s.handles.object(c.rec.handle()).(Timed); !ok || !o.AllDue(t.due) {
+		return false
+	}
+	if t.mayPurge() {
+		if _, failed := t.purge(dueStep); failed && t.writing {
+			panic(ErrOutOfMemory)
+		}
+	}
+	c.ok = false
+	return true
+}
+
 // purgeSeen removes some of the members that are due from the collection at t.cur, for a
 // command that reads it; false if the key went with the last of them.
 func (t *Tx) purgeSeen() bool {

@@ -121,7 +121,7 @@ func (t *Tx) hashOf(key []byte) uint64 {
 }
 
 // find looks for a key and leaves in t.cur where it is, or where it would be.
-// A key whose time has come is removed and not found.
+// A key whose time has come, or that of all its members, is removed and not found.
 func (t *Tx) find(key []byte) bool {
 	c := &t.cur
 	if c.ok && string(c.rec.key()) == string(key) {
@@ -149,7 +149,7 @@ func (t *Tx) find(key []byte) bool {
 		t.expireFound()
 		return false
 	}
-	return true
+	return rec.kind() != kindObject || !t.allDue()
 }
 
 // expireFound removes the key that find found, because its time has come. Without
