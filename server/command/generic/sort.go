@@ -75,7 +75,8 @@ type sorting struct {
 	store        []byte
 	stored       bool
 	elements     [][]byte
-	from, to     int // of elements are wanted
+	room         []byte // that elements are copied to
+	from, to     int    // of elements are wanted
 }
 
 func sortReadOnly(c *command.Call, v db.View) error {

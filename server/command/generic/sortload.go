@@ -2,7 +2,6 @@ package generic
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 
 	"heddle/db"
@@ -25,8 +24,11 @@ func (s *sorting) load(key []byte) error {
 		if err != nil {
 			return err
 		}
+		s.elements = make([][]byte, 0, l.Len())
 		for it := l.Iter(0); it.Next(); {
-			s.elements = append(s.elements, it.Entry().Append(nil))
+			n := s.reserve()
+			s.room = it.Entry().Append(s.room)
+			s.elements = append(s.elements, s.room[n:len(s.room):len(s.room)])
 		}
 		s.reverse()
 	case db.TypeSet:
@@ -38,16 +40,18 @@ func (s *sorting) load(key []byte) error {
 			// What is stored must not depend on the order of a set.
 			s.unsorted, s.alpha, s.by = false, true, nil
 		}
+		s.elements = make([][]byte, 0, members.Len())
 		for w := members.Walk(new(listpack.Scratch)); w.Next(); {
-			s.elements = append(s.elements, bytes.Clone(w.Member()))
+			s.elements = append(s.elements, s.keep(w.Member()))
 		}
 	case db.TypeZSet:
 		z, err := zset.Read(s.v, key)
 		if err != nil {
 			return err
 		}
+		s.elements = make([][]byte, 0, z.Len())
 		z.Each(0, z.Len(), false, func(m []byte, _ float64) bool {
-			s.elements = append(s.elements, bytes.Clone(m))
+			s.elements = append(s.elements, s.keep(m))
 			return true
 		})
 		s.reverse()
@@ -60,68 +64,33 @@ func (s *sorting) load(key []byte) error {
 	return nil
 }
 
+// roomSize is how much memory for elements is made at a time: one for each of a million
+// would keep the collector busy.
+const roomSize = 64 << 10
+
+// reserve makes room for an element behind those that are there, and returns where.
+func (s *sorting) reserve() int {
+	if cap(s.room)-len(s.room) < roomSize/64 {
+		s.room = make([]byte, 0, roomSize)
+	}
+	return len(s.room)
+}
+
+// keep returns a copy of b. It is not nil.
+func (s *sorting) keep(b []byte) []byte {
+	if len(b) > roomSize/64 {
+		return bytes.Clone(b)
+	}
+	n := s.reserve()
+	s.room = append(s.room, b...)
+	return s.room[n:len(s.room):len(s.room)]
+}
+
 // reverse turns round what has an order that is to be left alone, if DESC says so.
 func (s *sorting) reverse() {
 	if s.unsorted && s.desc {
 		slices.Reverse(s.elements)
 	}
-}
-
-// weighed is an element with what it is sorted by.
-type weighed struct {
-	element []byte
-	score   float64
-	text    []byte // by BY, with ALPHA; nil: there is none
-}
-
-// sort puts the elements in order.
-func (s *sorting) sort() error {
-	all := make([]weighed, len(s.elements))
-	for i, e := range s.elements {
-		all[i].element = e
-		by, found := e, true
-		if s.by != nil {
-			by, found = s.by.lookUp(s.v, e)
-		}
-		switch {
-		case !found:
-		case s.alpha:
-			all[i].text = append(make([]byte, 0, len(by)), by...)
-		default:
-			var ok bool
-			if all[i].score, ok = number(by); !ok {
-				return errScores
-			}
-		}
-	}
-	slices.SortStableFunc(all, s.compare)
-	for i := range all {
-		s.elements[i] = all[i].element
-	}
-	return nil
-}
-
-func (s *sorting) compare(a, b weighed) (c int) {
-	switch {
-	case !s.alpha:
-		if c = cmp.Compare(a.score, b.score); c == 0 {
-			c = bytes.Compare(a.element, b.element)
-		}
-	case a.text == nil || b.text == nil:
-		c = bytes.Compare(a.text, b.text)
-		if c == 0 && (a.text != nil || b.text != nil) { // nothing is less than an empty text
-			c = 1
-			if a.text == nil {
-				c = -1
-			}
-		}
-	default:
-		c = bytes.Compare(a.text, b.text)
-	}
-	if s.desc {
-		return -c
-	}
-	return c
 }
 
 // lookUp returns what a pattern leads to for an element, borrowed.
@@ -155,7 +124,7 @@ var wordRPush = []byte("RPUSH")
 
 // put stores what is wanted as a list.
 func (s *sorting) put(c *command.Call, tx db.Txn) error {
-	var values [][]byte
+	values := make([][]byte, 0, (s.to-s.from)*max(len(s.get), 1))
 	for _, e := range s.elements[s.from:s.to] {
 		if len(s.get) == 0 {
 			values = append(values, e)
@@ -192,8 +161,12 @@ func (s *sorting) put(c *command.Call, tx db.Txn) error {
 	}
 	tx.Touched(s.store, db.ClassList, "sortstore")
 	tx.Dirty(int64(len(values)) - 1)
-	for part := range slices.Chunk(values, sortBatch) {
-		c.ReplicateAs(append([][]byte{wordRPush, s.store}, part...)...)
+	if !c.Logged() {
+		c.ReplicateAs(wordRPush, s.store) // no more than a note that the command is not it
+	} else {
+		for part := range slices.Chunk(values, sortBatch) {
+			c.ReplicateAs(append([][]byte{wordRPush, s.store}, part...)...)
+		}
 	}
 	c.Reply.Int(int64(len(values)))
 	return nil
