@@ -158,6 +158,12 @@ type Prepared interface {
 // FullName is "get", or "client|list" for a subcommand.
 func (s *Spec) FullName() string { return s.full }
 
+// ErrArity is the answer to a wrong number of arguments: dispatch's, and that of handlers whose
+// options allow fewer than Arity does.
+func (s *Spec) ErrArity() resp.Error {
+	return resp.Error("ERR wrong number of arguments for '" + s.full + "' command")
+}
+
 // ID is a small number, unique in its Table, dense from 0: an index for
 // per-command statistics.
 func (s *Spec) ID() int { return s.id }

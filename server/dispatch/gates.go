@@ -97,7 +97,7 @@ func gateArity(x *Executor, _ *Client, p *Pending) resp.Error {
 	if x.plans[p.spec.ID()].fits(len(p.Argv)) {
 		return ""
 	}
-	return resp.Error("ERR wrong number of arguments for '" + p.spec.FullName() + "' command")
+	return p.spec.ErrArity()
 }
 
 func gateAuth(_ *Executor, c *Client, p *Pending) resp.Error {

@@ -58,7 +58,7 @@ func ping(c *command.Call, s command.Session) error {
 	argv := c.Args.Argv()
 	switch {
 	case len(argv) > 2:
-		return resp.Error("ERR wrong number of arguments for 'ping' command")
+		return c.Spec.ErrArity()
 	case s.Subscribed() && s.Proto() == 2: // it expects messages, which look like this
 		c.Reply.Array(2)
 		c.Reply.BulkString("pong")

@@ -162,7 +162,7 @@ func persist(c *command.Call, tx db.Txn) error {
 // oneMember returns the argument that is left, a member, and refuses more.
 func oneMember(c *command.Call) ([]byte, error) {
 	if c.Args.Len() > 1 {
-		return nil, command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.Name)
+		return nil, c.Spec.ErrArity()
 	}
 	return c.Args.Bytes(), nil
 }

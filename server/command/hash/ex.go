@@ -70,7 +70,7 @@ func (o *exOptions) parsePairs(c *command.Call) {
 	case n < 1:
 		a.Reject(errExNumFields)
 	case a.Len()%2 != 0 || n != int64(a.Len()/2):
-		a.Reject(errArity(c))
+		a.Reject(c.Spec.ErrArity())
 	default:
 		o.fields = a.Rest()
 	}

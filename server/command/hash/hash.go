@@ -57,11 +57,6 @@ func writeSpec(name string, arity int, flags command.Flags, key command.KeyFlags
 	}
 }
 
-// errArity is what dispatch answers for a wrong number of arguments.
-func errArity(c *command.Call) error {
-	return command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.Name)
-}
-
 // parts says what a reply holds of each field.
 type parts uint8
 

@@ -36,7 +36,7 @@ func hmsetSpec() *command.Spec {
 func set(c *command.Call, tx db.Txn) (created int, err error) {
 	key, pairs := c.Args.Key(), c.Args.Rest()
 	if len(pairs)%2 != 0 {
-		return 0, errArity(c)
+		return 0, c.Spec.ErrArity()
 	}
 	h, err := hash.Write(tx, key)
 	if err != nil {

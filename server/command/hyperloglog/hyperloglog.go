@@ -191,24 +191,34 @@ func pfcount(c *command.Call, tx db.Txn) error {
 
 func pfcountUnion(c *command.Call, tx db.Txn, keys [][]byte) error {
 	var ranks hll.Ranks
+	if _, err := addAll(&ranks, tx, keys); err != nil {
+		return err
+	}
+	c.Reply.Int(int64(ranks.Count()))
+	return nil
+}
+
+// addAll raises ranks to those of the values at some keys, of which some may not be there,
+// and reports whether one was dense.
+func addAll(ranks *hll.Ranks, v db.View, keys [][]byte) (anyDense bool, err error) {
 	for _, key := range keys {
-		s, found, err := tx.String(key)
+		s, found, err := v.String(key)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !found {
 			continue
 		}
 		b, err := value(&s)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if ranks.Add(b) != nil {
-			return errCorrupt
+			return false, errCorrupt
 		}
+		anyDense = anyDense || hll.IsDense(b)
 	}
-	c.Reply.Int(int64(ranks.Count()))
-	return nil
+	return anyDense, nil
 }
 
 // PFMERGE destkey [sourcekey ...]
@@ -226,23 +236,9 @@ func pfmergeSpec() *command.Spec {
 func pfmerge(c *command.Call, tx db.Txn) error {
 	keys := c.Args.Rest()
 	var ranks hll.Ranks
-	anyDense := false
-	for _, key := range keys {
-		s, found, err := tx.String(key)
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue
-		}
-		b, err := value(&s)
-		if err != nil {
-			return err
-		}
-		if ranks.Add(b) != nil {
-			return errCorrupt
-		}
-		anyDense = anyDense || hll.IsDense(b)
+	anyDense, err := addAll(&ranks, tx, keys)
+	if err != nil {
+		return err
 	}
 	b, e, err := merged(c, tx, keys[0], &ranks, anyDense)
 	if err != nil {

@@ -47,7 +47,7 @@ func popOne(c *command.Call, tx db.Txn, key []byte, e end) (found bool, err erro
 
 func popMany(c *command.Call, tx db.Txn, key []byte, e end) error {
 	if c.Args.Len() > 1 {
-		return errArity(c)
+		return c.Spec.ErrArity()
 	}
 	count := c.Args.IntRange(0, math.MaxInt64, resp.ErrNotPositive)
 	if err := c.Args.Done(); err != nil {

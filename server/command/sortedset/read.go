@@ -67,7 +67,7 @@ func zmscore(c *command.Call, v db.View) error {
 func rank(c *command.Call, v db.View, rev bool) error {
 	key, member := c.Args.Key(), c.Args.Bytes()
 	if c.Args.Len() > 1 {
-		return command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.Name)
+		return c.Spec.ErrArity()
 	}
 	withScore := c.Args.Word("withscore")
 	if err := c.Args.Done(); err != nil {

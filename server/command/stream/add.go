@@ -192,7 +192,7 @@ func parseAddition(c *command.Call, tx db.Txn) (add addition, err error) {
 	case a.Err() != nil:
 		return add, a.Err()
 	case n < 2 || n%2 == 1:
-		return add, errArity(c)
+		return add, c.Spec.ErrArity()
 	case !add.id.auto && !add.id.autoSeq && add.id.IsZero():
 		return add, errZeroID
 	}

@@ -66,11 +66,6 @@ func writeSpec(name string, arity int, flags command.Flags, key command.KeyFlags
 	}
 }
 
-// errArity is what dispatch answers for a wrong number of arguments.
-func errArity(c *command.Call) error {
-	return command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.FullName())
-}
-
 // errSubcommand is what containers say of arguments that fit none of their subcommands.
 func errSubcommand(c *command.Call) error {
 	return command.Errorf("ERR unknown subcommand or wrong number of arguments for '%.128s'. Try %s HELP.",

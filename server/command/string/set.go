@@ -174,7 +174,7 @@ func msetSpec() *command.Spec {
 
 func mset(c *command.Call, tx db.Txn) error {
 	if c.Args.Len()%2 != 0 {
-		return wrongArity(c)
+		return c.Spec.ErrArity()
 	}
 	if err := storePairs(c, tx); err != nil {
 		return err
@@ -194,7 +194,7 @@ func msetnxSpec() *command.Spec {
 func msetnx(c *command.Call, tx db.Txn) error {
 	pairs := c.Args.Rest()
 	if len(pairs)%2 != 0 {
-		return wrongArity(c)
+		return c.Spec.ErrArity()
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		if tx.Type(pairs[i]) != db.TypeNone {
@@ -217,10 +217,6 @@ func storePairs(c *command.Call, tx db.Txn) error {
 		}
 	}
 	return nil
-}
-
-func wrongArity(c *command.Call) error {
-	return command.Errorf("ERR wrong number of arguments for '%s' command", c.Spec.Name)
 }
 
 // SETRANGE key offset value
