@@ -34,8 +34,9 @@ type lease struct {
 	pinned atomic.Int64 // bytes of those that readers hold
 }
 
-// Shared is what an Object has in common with its clones. Each kind of Object embeds it, and
-// copies it to what Clone returns. The zero value is that of an Object that was never stored.
+// Shared is what an Object has in common with its clones. Each kind of Object embeds it,
+// copies it to what Clone returns, and keeps it where all else in an Object is made anew. The
+// zero value is that of an Object that was never stored.
 type Shared struct{ lease *lease }
 
 // sharedSize is what a lease takes.
