@@ -103,11 +103,19 @@ func (b *Big) grow(n int) bool {
 	if !b.heap.Extend(b.ref, n) {
 		return false
 	}
-	if n > b.len {
-		clear(b.heap.Bytes(b.ref, n)[b.len:])
+	if from := b.len; n > from {
 		b.len = n
+		b.zero(from)
 	}
 	return true
+}
+
+// zero makes the bytes from one on zero, which nobody has written to since b was made. Of
+// a large block the system has them so, and none of them takes memory until it is written.
+func (b *Big) zero(from int) {
+	if !b.heap.Untouched(b.ref) {
+		clear(b.Bytes()[from:])
+	}
 }
 
 // bigOverhead is what a Big costs beside its block.

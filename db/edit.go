@@ -66,7 +66,7 @@ func (t *Tx) create(key []byte, n int) ([]byte, error) {
 	if b == nil {
 		return nil, ErrOutOfMemory
 	}
-	clear(b.Bytes())
+	b.zero(0)
 	if err := t.AdoptBig(key, b, NoExpiry); err != nil {
 		return nil, err
 	}
@@ -146,8 +146,7 @@ func (t *Tx) outgrow(n int) ([]byte, error) {
 	if b == nil {
 		return nil, ErrOutOfMemory
 	}
-	dst := b.Bytes()
-	clear(dst[copy(dst, old):])
+	b.zero(copy(b.Bytes(), old))
 	return t.settleBig(b, c.rec.expire())
 }
 
@@ -175,7 +174,6 @@ func (t *Tx) stretchBig(n int) ([]byte, error) {
 	if nb == nil {
 		return nil, ErrOutOfMemory
 	}
-	dst := nb.Bytes()
-	clear(dst[copy(dst, b.Bytes()):])
+	nb.zero(copy(nb.Bytes(), b.Bytes()))
 	return t.settleBig(nb, c.rec.expire())
 }

@@ -95,7 +95,7 @@ func (h *Heap) Check() error {
 			if atomic.LoadInt32(&s.refs) <= 0 || s.pages == 0 || s.pages > n*(SlabSize/pageSize) {
 				return fmt.Errorf("large block %d is broken: %+v", i, *s)
 			}
-		case binWarm:
+		case binWarm, binLeaving:
 			n = s.span
 		case binUnused:
 			return fmt.Errorf("slab %d is lost", i)

@@ -108,6 +108,7 @@ const (
 	binFree       = binLarge + 1 // first or last of a span
 	binWarm       = binFree + 1
 	binSystem     = binWarm + 1
+	binLeaving    = binSystem + 1 // large, its memory is being given back
 
 	quarters = 4
 	slabMeta = int(unsafe.Sizeof(slab{}))
@@ -145,9 +146,11 @@ type Heap struct {
 		metaCommitted uint64
 		next          uint32 // first slab never given to a page heap
 		expects       int    // see Expect
+		leaving       int    // large blocks whose memory is being given back
 		small, large  pageHeap
 		arenas        [maxArenas + 1]*Arena
 	}
+	left *sync.Cond // under mu: a block has left
 }
 
 // errNoSpace: the system gives no address space.
@@ -159,6 +162,7 @@ func NewHeap(opts Options) (*Heap, error) {
 		opts.Reserve = maxReserve
 	}
 	h := &Heap{opts: opts}
+	h.left = sync.NewCond(&h.mu)
 	if err := h.reserve(); err != nil {
 		return nil, err
 	}
@@ -210,6 +214,9 @@ func (h *Heap) Close() error {
 		h.stocker.stop()
 		h.stocker = nil
 	}
+	h.mu.Lock()
+	h.awaitLeaving()
+	h.mu.Unlock()
 	m := h.mapping
 	h.mapping, h.base = nil, nil
 	if m == nil {
@@ -271,9 +278,10 @@ func (h *Heap) slabs(first, end uint32) []byte {
 
 // discard gives the memory of bytes back to the system; they read as zeros then.
 func (h *Heap) discard(from, end uint64) {
-	// It fails only for arguments that are wrong or locked memory, which
-	// then just stays.
-	_ = unix.Madvise(h.raw(from, end), unix.MADV_DONTNEED)
+	// It fails only for arguments that are wrong, or for locked memory.
+	if b := h.raw(from, end); unix.Madvise(b, unix.MADV_DONTNEED) != nil {
+		clear(b)
+	}
 }
 
 // Used returns the bytes in live blocks, as their capacities count.

@@ -10,6 +10,11 @@ import (
 // size until ReleasePages comes by: a page that the system gives anew costs a microsecond.
 const keepWarmLarge = 16 << 20
 
+// lateFree is from how many bytes on the memory of a block is given back by a goroutine:
+// the system takes 40 us for a megabyte, in which whoever drops the last reference would
+// keep a shard locked.
+const lateFree = 8 << 20
+
 // AllocLarge returns a block of at least n bytes with slabs of its own, held once:
 // see Retain. 0 when there is no memory. Its bytes are whatever they are.
 func (h *Heap) AllocLarge(n int) Ref { return h.AllocLargeRoom(n, n) }
@@ -41,6 +46,10 @@ func (h *Heap) takeLarge(slabs, pages uint32) (i, warm uint32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i, warm = h.mu.large.take(slabs)
+	if i == 0 && h.mu.leaving > 0 { // there may be room in a moment
+		h.awaitLeaving()
+		i, warm = h.mu.large.take(slabs)
+	}
 	if i != 0 {
 		*h.slab(i + slabs - 1) = slab{class: classLarge, bin: binLarge}
 		*h.slab(i) = slab{class: classLarge, bin: binLarge, span: slabs, pages: pages, refs: 1}
@@ -82,6 +91,25 @@ func (h *Heap) freeLarge(i uint32, s *slab) {
 	if h.keepLarge(i, slabs, pages) {
 		return
 	}
+	if bytes < lateFree {
+		h.giveBack(i, slabs, bytes)
+		return
+	}
+	h.mu.Lock()
+	*s = slab{bin: binLeaving, span: slabs}
+	h.mu.leaving++
+	h.mu.Unlock()
+	go func() {
+		h.giveBack(i, slabs, bytes)
+		h.mu.Lock()
+		h.mu.leaving--
+		h.left.Broadcast()
+		h.mu.Unlock()
+	}()
+}
+
+// giveBack gives the memory of a run back to the system, and the run to the page heap.
+func (h *Heap) giveBack(i, slabs uint32, bytes uint64) {
 	from := uint64(i) * SlabSize
 	h.discard(from, from+bytes)
 	h.mu.Lock()
@@ -90,6 +118,17 @@ func (h *Heap) freeLarge(i uint32, s *slab) {
 	*h.slab(i + slabs - 1) = slab{}
 	h.mu.large.put(i, slabs)
 }
+
+// awaitLeaving waits until no block is being given back. The mutex is held.
+func (h *Heap) awaitLeaving() {
+	for h.mu.leaving > 0 {
+		h.left.Wait()
+	}
+}
+
+// Untouched reports whether the bytes of large block r that nobody has written to since it
+// was allocated are zero: blocks of more than 2 MB are never made of what was in use.
+func (h *Heap) Untouched(r Ref) bool { return h.slabOf(r).span > maxWarm }
 
 // keepLarge keeps a run warm, unless it is big or there are enough.
 func (h *Heap) keepLarge(i, slabs, pages uint32) bool {
