@@ -39,18 +39,10 @@ func start(t *testing.T) (port string) {
 // python is Debian's interpreter, for which its packages are.
 const python = "/usr/bin/python3"
 
-// need skips the test, loudly, when a program or file is missing.
-func need(t *testing.T, program, packages string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("SKIPPED: %s is missing: apt-get install %s", program, packages)
-	}
-}
-
 // needModule skips the test when Python lacks a module.
 func needModule(t *testing.T, module, packages string) {
 	t.Helper()
-	need(t, python, "python3 "+packages)
+	testserver.Need(t, python, "python3 "+packages)
 	if err := exec.Command(python, "-c", "import "+module).Run(); err != nil {
 		t.Skipf("SKIPPED: Python's module %s is missing: apt-get install %s", module, packages)
 	}
@@ -79,7 +71,7 @@ func TestPython(t *testing.T) {
 }
 
 func TestRuby(t *testing.T) {
-	need(t, "ruby", "ruby ruby-redis")
+	testserver.Need(t, "ruby", "ruby ruby-redis")
 	if err := exec.Command("ruby", "-e", "require 'redis'").Run(); err != nil {
 		t.Skip("SKIPPED: Ruby's redis is missing: apt-get install ruby-redis")
 	}
@@ -87,7 +79,7 @@ func TestRuby(t *testing.T) {
 }
 
 func TestHiredis(t *testing.T) {
-	need(t, "gcc", "gcc libc6-dev libhiredis-dev")
+	testserver.Need(t, "gcc", "gcc libc6-dev libhiredis-dev")
 	if _, err := os.Stat("/usr/include/hiredis/hiredis.h"); err != nil {
 		t.Skip("SKIPPED: hiredis is missing: apt-get install libhiredis-dev")
 	}
@@ -110,7 +102,7 @@ func TestRQ(t *testing.T) {
 }
 
 func TestRedisCLI(t *testing.T) {
-	need(t, "redis-cli", "redis-tools")
+	testserver.Need(t, "redis-cli", "redis-tools")
 	port := start(t)
 	for _, c := range []struct{ args, want string }{
 		{"set greeting hello", "OK"},
@@ -153,7 +145,7 @@ func TestRedisCLI(t *testing.T) {
 
 // TestRedisBenchmark runs all workloads of redis-benchmark.
 func TestRedisBenchmark(t *testing.T) {
-	need(t, "redis-benchmark", "redis-tools")
+	testserver.Need(t, "redis-benchmark", "redis-tools")
 	port := start(t)
 	out := run(t, "redis-benchmark", "-p", port, "-n", "2000", "-P", "4", "-q")
 	for _, name := range []string{"PING_MBULK", "SET", "GET", "INCR", "LPUSH", "RPUSH", "LPOP", "RPOP", "SADD", "HSET", "SPOP", "ZADD", "ZPOPMIN", "LRANGE_600", "MSET"} {

@@ -182,7 +182,7 @@ func copyFile(from, to string) error {
 // check has one of redis-server's tools look at a file.
 func check(t *testing.T, tool, file string) {
 	t.Helper()
-	if out, err := exec.Command(tool, file).CombinedOutput(); err != nil {
+	if out, err := exec.Command(testserver.Need(t, tool, "redis-tools"), file).CombinedOutput(); err != nil {
 		t.Errorf("%s %s: %v\n%s", tool, filepath.Base(file), err, out)
 	}
 }

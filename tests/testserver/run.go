@@ -39,14 +39,21 @@ func faulty(name string) bool {
 	return false
 }
 
-// Redis returns the path of redis-server. A test on a machine without it is skipped, loudly.
-func Redis(t testing.TB) string {
+// Need returns the path of a program. A test on a machine without it is skipped, loudly, with
+// the names of Debian's packages that have it.
+func Need(t testing.TB, program, packages string) string {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
+	path, err := exec.LookPath(program)
 	if err != nil {
-		t.Skip("SKIPPED, NOTHING WAS COMPARED: redis-server is missing: apt-get install redis-server")
+		t.Skipf("SKIPPED, NOTHING WAS TESTED: %s is missing: apt-get install %s", program, packages)
 	}
 	return path
+}
+
+// Redis is Need of redis-server.
+func Redis(t testing.TB) string {
+	t.Helper()
+	return Need(t, "redis-server", "redis-server")
 }
 
 // RunRedis runs redis-server for the length of a test, as something to compare with.
