@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -54,8 +55,15 @@ func (s *Store) names() []string {
 type SetOptions struct {
 	Protected bool // may set protected directives: see Allowed
 	Loading   bool // the data set is being loaded
-	Held      bool // all shards are locked, in EXEC
+	Held      bool // all shards are locked, in EXEC: nothing is waited for
+	NoWait    bool // ErrWaits rather than to wait for a disk, or for another Set that does
 }
+
+// ErrWaits is returned where SetOptions.NoWait asks for it. Nothing has changed.
+var ErrWaits = errors.New("the configuration waits for a disk")
+
+// errBusy is the answer in EXEC when the disk keeps another Set.
+const errBusy resp.Error = "ERR Another CONFIG SET or CONFIG REWRITE waits for the disk, for which a transaction cannot wait"
 
 // change is one step of a Set.
 type change struct {
@@ -64,9 +72,34 @@ type change struct {
 	old, new value
 }
 
-// Set changes directives, all or none. The error is the reply.
+// enter begins a Set.
+func (s *Store) enter(pairs []Pair, opt SetOptions) error {
+	switch {
+	case opt.NoWait && slices.ContainsFunc(pairs, s.isSlow):
+		return ErrWaits
+	case !opt.NoWait && !opt.Held:
+		s.mu.Lock()
+	case s.mu.TryLock():
+	case opt.Held:
+		return errBusy
+	default:
+		return ErrWaits
+	}
+	return nil
+}
+
+// isSlow reports whether Slow was told of a directive.
+func (s *Store) isSlow(p Pair) bool {
+	c := s.byName[strings.ToLower(p.Name)]
+	return c != nil && c.slow
+}
+
+// Set changes directives, all or none. The error is the reply. Several exclude each other,
+// so that what one takes back is what was there before it.
 func (s *Store) Set(pairs []Pair, opt SetOptions) error {
-	s.mu.Lock()
+	if err := s.enter(pairs, opt); err != nil {
+		return err
+	}
 	defer s.mu.Unlock()
 	s.held = opt.Held
 	defer func() { s.held = false }()

@@ -16,6 +16,7 @@ type cell struct {
 	words atomic.Pointer[[]string]
 	// fromFile is set once a file or command line named the directive.
 	fromFile bool
+	slow     bool // see Slow
 }
 
 func (c *cell) load() value {
@@ -191,6 +192,14 @@ func (s *Store) Known(name string) bool { return s.byName[strings.ToLower(name)]
 func (s *Store) IsSensitive(name string) bool {
 	c := s.byName[strings.ToLower(name)]
 	return c != nil && c.d.Flags&Sensitive != 0
+}
+
+// Slow says of directives that it may take as long as a disk does to apply them. It is
+// called before the first Set.
+func (s *Store) Slow(names ...string) {
+	for _, name := range names {
+		s.byName[name].slow = true
+	}
 }
 
 // OnChange has fn run after CONFIG SET changed one of the named directives;

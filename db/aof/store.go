@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"heddle/disk"
 )
@@ -30,12 +31,12 @@ type Store struct {
 	o Options
 
 	mu     sync.Mutex
-	m      *Manifest // as the last successful write, or the disk at Open, has it
-	onDisk bool      // there is a manifest
-	unsure bool      // a write of the manifest failed: the disk may have either
-	keep   bool      // leave history files
-	pins   int       // see Pin
-	rw     *Rewrite  // under way
+	m      *Manifest   // as the last successful write, or the disk at Open, has it
+	onDisk bool        // there is a manifest
+	unsure bool        // a write of the manifest failed: the disk may have either
+	keep   atomic.Bool // leave history files
+	pins   int         // see Pin
+	rw     *Rewrite    // under way
 }
 
 // Options are what a Store works with.
@@ -62,7 +63,8 @@ func Open(o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = func(bool, string) {}
 	}
-	s := &Store{o: o, m: &Manifest{}, keep: o.KeepHistory}
+	s := &Store{o: o, m: &Manifest{}}
+	s.keep.Store(o.KeepHistory)
 	name := s.path(s.manifestName())
 	text, err := s.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -178,9 +180,7 @@ func (s *Store) Sizes() (base, incr int64) {
 
 // SetKeepHistory changes Options.KeepHistory; what was kept is deleted by the next Clean or Finish.
 func (s *Store) SetKeepHistory(keep bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keep = keep
+	s.keep.Store(keep) // without the mutex, under which the disk is waited for
 }
 
 // Upgrade takes over the single file of older servers, dir/appendfilename: it is moved into the folder and becomes
@@ -398,7 +398,7 @@ func (s *Store) Pin() (release func()) {
 
 // collect deletes the files of history and then their lines: a line without a file is no harm.
 func (s *Store) collect() error {
-	if s.keep || s.pins > 0 || len(s.m.History) == 0 {
+	if s.keep.Load() || s.pins > 0 || len(s.m.History) == 0 {
 		return nil
 	}
 	if err := s.settle(); err != nil {

@@ -81,6 +81,13 @@ func (c *Call) Redacted(i int) bool { return c.redacted&(1<<min(i, lastRedacted)
 
 const lastRedacted = 63
 
+// Redactions returns what Redact was told, in a form that RedactAgain takes, behind Start.
+// Dispatch calls them; handlers do not.
+func (c *Call) Redactions() uint64 { return c.redacted }
+
+// RedactAgain is described at Redactions.
+func (c *Call) RedactAgain(r uint64) { c.redacted = r }
+
 // AnyRedacted reports whether any argument is hidden.
 func (c *Call) AnyRedacted() bool { return c.redacted != 0 }
 

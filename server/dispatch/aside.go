@@ -17,7 +17,7 @@ import (
 // aside runs a command's function in a goroutine.
 func (x *Executor) aside(p *Pending, c *Client, fn func(*resp.Writer)) {
 	k := x.hold(p, c, forItself)
-	k.began = x.start
+	k.began, k.redacted = x.start, x.call.Redactions()
 	e := x.e
 	e.asides.Add(1)
 	go func() {
@@ -190,6 +190,7 @@ func (x *Executor) land(k *parked, c *Client) {
 	}
 	c.unpark()
 	x.call.Start(k.spec, k.argv, c.w)
+	x.call.RedactAgain(k.redacted)
 	c.w.Take(&k.reply)
 	c.oweAll()
 	x.start = k.began

@@ -57,6 +57,8 @@ type parked struct {
 	began int64  // when a command that went aside began, by the monotonic clock
 	reply resp.Writer
 	gone  atomic.Bool // the client of a command that went aside is gone
+	// redacted is what MONITOR and the slow log do not show of one.
+	redacted uint64
 	// again says that the command is away, and runs again when it has its result.
 	again  bool
 	result any     // mu guards it, and landed, until the command runs again

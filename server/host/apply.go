@@ -264,6 +264,7 @@ func (h *Host) follow() {
 	c.OnChange(h.applyTitle, "proc-title-template")
 	c.OnApply(func() error { return h.Keeper.SetAppendOnly(c.Bool("appendonly"), c.Held()) }, "appendonly")
 	c.OnChange(h.Keeper.SetSync, "appendfsync", "aof-timestamp-enabled", "no-appendfsync-on-rewrite")
-	c.OnChange(h.Keeper.SetHistory, "aof-disable-auto-gc")
+	c.OnChange(func() { h.Keeper.SetHistory(c.Held()) }, "aof-disable-auto-gc")
+	c.Slow("dir", "appendonly", "aof-disable-auto-gc")
 	c.OnChange(h.Keeper.Review, "save", "stop-writes-on-bgsave-error")
 }

@@ -97,6 +97,8 @@ func (k *Keeper) flushAOF() error {
 
 // closeAOF syncs the append-only file before the server stops.
 func (k *Keeper) closeAOF(force bool) error {
+	k.switching.Lock() // who switches it off syncs it, too
+	defer k.switching.Unlock()
 	k.mu.Lock()
 	mode := k.aof.mode
 	k.mu.Unlock()

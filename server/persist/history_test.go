@@ -12,14 +12,14 @@ func TestHistory(t *testing.T) {
 	const manifest, base, incr = "appendonlydir/appendonly.aof.manifest", "appendonlydir/appendonly.aof.1.base.rdb", "appendonlydir/appendonly.aof.1.incr.aof"
 	const newBase, newIncr = "appendonlydir/appendonly.aof.2.base.rdb", "appendonlydir/appendonly.aof.2.incr.aof"
 	w.set("aof-disable-auto-gc", "yes")
-	w.k.SetHistory()
+	w.k.SetHistory(false)
 	if _, err := w.k.BGRewriteAOF(false); err != nil {
 		t.Fatal(err)
 	}
 	w.idle()
 	w.wantFiles(manifest, base, incr, newBase, newIncr)
 	w.set("aof-disable-auto-gc", "no")
-	w.k.SetHistory()
+	w.k.SetHistory(false)
 	w.wantFiles(manifest, newBase, newIncr)
 	w.stop()
 }

@@ -13,22 +13,42 @@ import (
 // errEnable is the answer to CONFIG SET appendonly yes that fails.
 var errEnable = errors.New("Unable to turn on AOF. Check server logs.")
 
+// errSwitching is the answer in EXEC while the disk keeps what was switched off.
+var errSwitching = errors.New("the append-only file is being switched off, and the disk is not done with it")
+
 // SetAppendOnly is CONFIG SET appendonly. held says that the caller has all shards locked,
-// in EXEC: then the first rewrite is only scheduled.
+// in EXEC: then the first rewrite is only scheduled, and what is switched off is synced
+// behind it.
 func (k *Keeper) SetAppendOnly(on, held bool) error {
-	k.switching.Lock()
-	defer k.switching.Unlock()
+	if !held {
+		k.switching.Lock()
+	} else if !k.switching.TryLock() {
+		return errSwitching
+	}
 	k.mu.Lock()
+	same := on == (k.aof.mode != aofOff) || k.Loading()
+	k.mu.Unlock()
 	switch {
-	case on == (k.aof.mode != aofOff), k.Loading():
-		k.mu.Unlock()
+	case same:
+	case !on && held:
+		finish := k.disable()
+		k.running.Go(func() {
+			defer k.switching.Unlock()
+			finish()
+		})
 		return nil
 	case !on:
-		k.mu.Unlock()
-		k.disable()
-		return nil
+		k.disable()()
+	default:
+		defer k.switching.Unlock()
+		return k.enable(held)
 	}
-	k.mu.Unlock()
+	k.switching.Unlock()
+	return nil
+}
+
+// enable switches the append-only file on.
+func (k *Keeper) enable(held bool) error {
 	var release func()
 	if !held { // else nobody may wait for a disk, and the rewrite claims them
 		var err error
@@ -37,11 +57,6 @@ func (k *Keeper) SetAppendOnly(on, held bool) error {
 			return err
 		}
 	}
-	return k.enable(release, held)
-}
-
-// enable switches the append-only file on, whose claim is given.
-func (k *Keeper) enable(release func(), held bool) error {
 	k.mu.Lock()
 	k.aof.mode, k.aof.release = aofEnabling, release
 	if t := k.work; t != nil {
@@ -55,7 +70,7 @@ func (k *Keeper) enable(release func(), held bool) error {
 		}
 		return nil
 	}
-	if held {
+	if held || k.stopping {
 		k.aof.scheduled = true
 		k.mu.Unlock()
 		k.o.Log.Warningf("AOF was enabled during a transaction. An AOF background was scheduled to start when possible.")
@@ -75,8 +90,9 @@ func (k *Keeper) enable(release func(), held bool) error {
 	return nil
 }
 
-// disable switches the append-only file off: what was written is synced, its files stay.
-func (k *Keeper) disable() {
+// disable switches the append-only file off: what was written is synced by what it returns,
+// its files stay.
+func (k *Keeper) disable() (finish func()) {
 	k.mu.Lock()
 	app, mode := k.aof.app, k.aof.mode
 	k.aof.mode, k.aof.scheduled = aofOff, false
@@ -91,11 +107,13 @@ func (k *Keeper) disable() {
 	}
 	release := k.unclaimLocked()
 	k.mu.Unlock()
-	defer release()
-	if app == nil || mode != aofOn {
-		return // the rewrite that was to be its first ends it
-	}
-	if err := k.stopAppender(app); err != nil {
-		k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
+	return func() {
+		defer release()
+		if app == nil || mode != aofOn {
+			return // the rewrite that was to be its first ends it
+		}
+		if err := k.stopAppender(app); err != nil {
+			k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
+		}
 	}
 }

@@ -39,7 +39,7 @@ func TestHistoryOfAnother(t *testing.T) {
 	other.durable()
 	before := files(t, d, dataDir)
 	w.set("aof-disable-auto-gc", "no")
-	w.k.SetHistory()
+	w.k.SetHistory(false)
 	if after := files(t, d, dataDir); !slices.Equal(after, before) {
 		t.Errorf("files: %v, before: %v", after, before)
 	}

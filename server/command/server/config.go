@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"strings"
 
 	"heddle/config"
@@ -49,7 +50,13 @@ func (f *family) configSet(c *command.Call, s command.Session) error {
 		return resp.ErrSyntax
 	}
 	protected := f.d.Config.Allowed("enable-protected-configs", isLocal(s))
-	if err := f.d.Config.Set(pairs, config.SetOptions{Protected: protected, Loading: f.d.Server.Loading(), Held: s.InExec()}); err != nil {
+	opt := config.SetOptions{Protected: protected, Loading: f.d.Server.Loading(), Held: s.InExec(), NoWait: !s.InExec()}
+	err := f.d.Config.Set(pairs, opt)
+	if errors.Is(err, config.ErrWaits) {
+		opt.NoWait = false
+		return c.Aside(func(w *resp.Writer) { okOr(w, f.d.Config.Set(pairs, opt)) })
+	}
+	if err != nil {
 		return err
 	}
 	c.Reply.OK()
@@ -62,12 +69,14 @@ func isLocal(s command.Session) bool {
 	return strings.HasPrefix(addr, "127.") || strings.HasPrefix(addr, "[::1]:") || strings.HasPrefix(addr, "/")
 }
 
-func (f *family) configRewrite(c *command.Call, _ command.Session) error {
-	if err := f.d.Config.Rewrite(); err != nil {
-		return err
+// configRewrite writes a file. In EXEC, which has to say whether that worked, it does so at
+// once.
+func (f *family) configRewrite(c *command.Call, s command.Session) error {
+	if s.InExec() {
+		okOr(c.Reply, f.d.Config.RewriteHeld())
+		return nil
 	}
-	c.Reply.OK()
-	return nil
+	return c.Aside(func(w *resp.Writer) { okOr(w, f.d.Config.Rewrite()) })
 }
 
 func (f *family) configResetStat(c *command.Call, s command.Session) error {

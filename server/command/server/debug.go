@@ -116,11 +116,13 @@ func (f *family) debugClientEviction(c *command.Call, s command.Session) error {
 }
 
 func (f *family) debugRewriteAll(c *command.Call, _ command.Session) error {
-	if err := f.d.Config.RewriteAll(); err != nil {
-		return command.Errorf("ERR CONFIG-REWRITE-FORCE-ALL failed: %s", strings.TrimPrefix(err.Error(), "ERR "))
-	}
-	c.Reply.OK()
-	return nil
+	return c.Aside(func(w *resp.Writer) {
+		if err := f.d.Config.RewriteAll(); err != nil {
+			w.Error(resp.Error("ERR CONFIG-REWRITE-FORCE-ALL failed: " + strings.TrimPrefix(err.Error(), "ERR ")))
+			return
+		}
+		w.OK()
+	})
 }
 
 func debugError(c *command.Call, _ command.Session) error {

@@ -90,12 +90,20 @@ func (f *family) bgsave(c *command.Call, s command.Session) error {
 }
 
 func (f *family) bgrewriteaof(c *command.Call, s command.Session) error {
-	text, err := f.d.Server.BGRewriteAOF(s.InExec())
-	if err != nil {
-		return replyError(err)
+	if !s.InExec() { // the first files are made before the answer
+		return c.Aside(func(w *resp.Writer) { f.rewriteAOF(w, false) })
 	}
-	c.Reply.Simple(text)
+	f.rewriteAOF(c.Reply, true)
 	return nil
+}
+
+func (f *family) rewriteAOF(w *resp.Writer, held bool) {
+	text, err := f.d.Server.BGRewriteAOF(held)
+	if err != nil {
+		w.Error(replyError(err))
+		return
+	}
+	w.Simple(text)
 }
 
 func (f *family) lastSave(c *command.Call, _ command.Session) error {

@@ -28,6 +28,7 @@ type Config interface {
 	Get(patterns ...string) []config.Pair
 	Set(pairs []config.Pair, opt config.SetOptions) error
 	Rewrite() error
+	RewriteHeld() error
 	RewriteAll() error
 	IsSensitive(name string) bool
 	Allowed(name string, local bool) bool
