@@ -275,6 +275,9 @@ type Whole interface {
 	// Flush empties a database (-1: all) and returns how many keys there were.
 	// async frees memory in the background.
 	Flush(db int, async bool) int64
+	// FlushLater is Flush(db, true); freed is closed when all is freed, which takes the
+	// locks of shards: wait for it without them.
+	FlushLater(db int) (n int64, freed <-chan struct{})
 	// Swap exchanges two databases.
 	Swap(a, b int)
 }

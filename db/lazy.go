@@ -17,10 +17,12 @@ type lazyQueue struct {
 	freed   atomic.Int64 // keys
 }
 
-// detached is a shard's share of a database that was flushed.
+// detached is a shard's share of a database that was flushed; or a note for whoever waits
+// until those behind it in the queue are freed.
 type detached struct {
 	shard *shard
 	db    *database
+	freed chan struct{}
 }
 
 // busy reports whether anything is left to free. pending does not tell: a share
@@ -34,18 +36,21 @@ func (q *lazyQueue) busy() bool {
 // wait returns when nothing is left to free.
 func (q *lazyQueue) wait() { q.idle.Wait() }
 
-// push queues work and starts the goroutine that does it, unless it runs.
-func (q *lazyQueue) push(work []detached) {
+// push queues work and starts the goroutine that does it, unless it runs. What it returns
+// is closed when the work is done.
+func (q *lazyQueue) push(work []detached) (freed <-chan struct{}) {
 	for _, w := range work {
 		q.pending.Add(int64(w.db.table.Len()))
 	}
+	note := detached{freed: make(chan struct{})}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.work = append(q.work, work...)
-	if !q.running && len(q.work) > 0 {
+	q.work = append(append(q.work, note), work...) // the last is the first
+	if !q.running {
 		q.running = true
 		q.idle.Go(q.run)
 	}
+	return note.freed
 }
 
 func (q *lazyQueue) pop() (detached, bool) {
@@ -66,6 +71,10 @@ func (q *lazyQueue) run() {
 		w, ok := q.pop()
 		if !ok {
 			return
+		}
+		if w.freed != nil {
+			close(w.freed)
+			continue
 		}
 		for more := true; more; {
 			w.shard.ks.lockShard(w.shard.id)

@@ -262,6 +262,15 @@ func (w *whole) Flush(db int, async bool) int64 {
 	return n
 }
 
+// FlushLater is Flush whose caller may wait, without a lock, until all is freed.
+func (w *whole) FlushLater(db int) (n int64, freed <-chan struct{}) {
+	w.lockAll()
+	work, n := w.detach(db)
+	w.unlockAll()
+	w.changed(n)
+	return n, w.ks.lazy.push(work)
+}
+
 // changed counts changes.
 func (w *whole) changed(n int64) {
 	if w.tx != nil {
@@ -288,7 +297,7 @@ func (w *whole) detach(db int) (work []detached, keys int64) {
 			}
 			keys += int64(d.table.Len())
 			d.cursor = 0
-			work = append(work, detached{s, d})
+			work = append(work, detached{shard: s, db: d})
 		}
 	}
 	return work, keys

@@ -34,8 +34,15 @@ func TestWhole(t *testing.T) {
 			if n := w.Flush(1, held); n != 100 || w.Len(1) != 0 || w.Len(0) != 1 {
 				t.Error("after FLUSHDB:", n, w.Len(1), w.Len(0))
 			}
-			if n := w.Flush(-1, !held); n != 1 || w.Len(0) != 0 {
+			n, freed := w.FlushLater(-1)
+			if n != 1 || w.Len(0) != 0 {
 				t.Error("after FLUSHALL:", n, w.Len(0))
+			}
+			if !held {
+				<-freed
+				if used := ks.heap.Used(); used != 0 {
+					t.Errorf("%d bytes are left when all should be free", used)
+				}
 			}
 		})
 		ks.lazy.wait()

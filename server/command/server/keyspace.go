@@ -3,6 +3,7 @@ package admin
 import (
 	"math"
 
+	"heddle/db"
 	"heddle/resp"
 	"heddle/server/command"
 )
@@ -36,9 +37,9 @@ func (f *family) flushDB(c *command.Call, s command.Session) error { return f.fl
 
 func (f *family) flushAll(c *command.Call, s command.Session) error { return f.flush(c, s, -1) }
 
-// flush empties database db, all if -1. KeyDB's word CACHE, which drops only
+// flush empties database n, all if -1. KeyDB's word CACHE, which drops only
 // what memory holds of a database on flash, is known; nothing lies on flash.
-func (f *family) flush(c *command.Call, s command.Session, db int) error {
+func (f *family) flush(c *command.Call, s command.Session, n int) error {
 	async, cache := f.d.Config.String("lazyfree-lazy-user-flush") == "yes", false
 	switch {
 	case c.Args.Word("async"):
@@ -54,17 +55,46 @@ func (f *family) flush(c *command.Call, s command.Session, db int) error {
 	if cache {
 		return errNoFlash
 	}
-	s.Keyspace().Flush(db, async)
-	if db < 0 {
-		if save := f.d.Server.Flushed(s.InExec()); save != nil {
-			return c.Aside(func(w *resp.Writer) {
-				save()
-				w.OK()
-			})
-		}
+	var freed <-chan struct{}
+	if w := s.Keyspace(); async || s.InExec() || fewKeys(w, n) {
+		w.Flush(n, async)
+	} else {
+		_, freed = w.FlushLater(n)
 	}
-	c.Reply.OK()
-	return nil
+	var save func()
+	if n < 0 {
+		save = f.d.Server.Flushed(s.InExec())
+	}
+	if freed == nil && save == nil {
+		c.Reply.OK()
+		return nil
+	}
+	return c.Aside(func(w *resp.Writer) {
+		if freed != nil {
+			<-freed
+		}
+		if save != nil {
+			save()
+		}
+		w.OK()
+	})
+}
+
+// flushAtOnce is up to how many keys are freed with all shards locked, which takes some
+// hundred microseconds. The client of FLUSHALL SYNC waits until more are freed, all others
+// do not.
+const flushAtOnce = 4096
+
+// fewKeys reports whether database db, all if -1, has no more than that.
+func fewKeys(w db.Whole, n int) bool {
+	if n >= 0 {
+		return w.Len(n) <= flushAtOnce
+	}
+	keys := int64(0)
+	for i := range w.Databases() {
+		keys += w.Len(i)
+	}
+	return keys <= flushAtOnce
 }
 
 const (
