@@ -17,11 +17,12 @@
 // A worker hands RunBatch the commands of one turn, of many clients. The first
 // pass looks each up, finds its keys and hashes them. The second runs them in
 // order, while the memory of keys some commands ahead is fetched; that of
-// commands with many keys was touched in the first. A single-key command of a client in no special state, on a server in
-// no special state, takes the short way (run.go): lock, run, commit, unlock.
-// Everything else passes the gates (gates.go), in the order in which Redis
-// applies them: look up, arity, authentication, memory, loading, pause, MULTI
-// queue.
+// commands with many keys was touched in the first. A single-key command of a
+// client in no special state, on a server in no special state, takes the short
+// way (run.go): lock, run, commit, unlock. Everything else passes the gates
+// (gates.go), in the order in which Redis applies them: look up, arity,
+// authentication, what MULTI refuses, memory, a disk that fails, missing
+// replicas, subscription, loading; then the pause and the queue of MULTI.
 //
 // # Commands that wait
 //
@@ -162,7 +163,7 @@ func New(o Options) *Engine {
 	e.waiters.open(e.ks)
 	e.asideTurns, e.workTurns = make(chan struct{}, asidesAtOnce), make(chan struct{}, workersAtOnce)
 	e.Configure(func(s *Settings) { *s = o.Settings })
-	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Awaiter: e, Expired: e.expired, Evicted: e.evicted, MemberExpired: e.memberExpired})
+	e.ks.SetHooks(db.Hooks{Event: e.events(o.Event), Awaiter: e, Expired: e.removed, Evicted: e.removed, MemberExpired: e.memberExpired})
 	return e
 }
 
@@ -224,8 +225,8 @@ func (e *Engine) SetWriteFault(text resp.Error) {
 	e.setState(stateFault, text != "")
 }
 
-// WriteFault returns the text with which writes are refused, "" if they are not.
-func (e *Engine) WriteFault() resp.Error {
+// writeFault returns the text with which writes are refused, "" if they are not.
+func (e *Engine) writeFault() resp.Error {
 	if text := e.fault.Load(); text != nil {
 		return *text
 	}

@@ -142,7 +142,7 @@ func gateFault(x *Executor, c *Client, p *Pending) resp.Error {
 		return ""
 	}
 	if x.writes(c, p.spec) || p.spec == x.e.ping {
-		return x.e.WriteFault()
+		return x.e.writeFault()
 	}
 	return ""
 }

@@ -108,11 +108,8 @@ func (e *Engine) appended(set db.LockSet, at oplog.Offset) {
 	}
 }
 
-// expired and evicted are the keyspace's hooks: a key that the engine removed
-// itself is deleted elsewhere, too.
-func (e *Engine) expired(db int, key []byte) { e.removed(db, key) }
-func (e *Engine) evicted(db int, key []byte) { e.removed(db, key) }
-
+// removed is the keyspace's hook for keys that expired or were evicted: what the engine
+// removed itself is deleted elsewhere, too.
 func (e *Engine) removed(db int, key []byte) {
 	if e.oplog != nil && e.oplog.Active() {
 		e.appendOwn(db, key, []byte("DEL"), key)

@@ -25,8 +25,9 @@ const (
 // aofState is what is known of the append-only file.
 type aofState struct {
 	mode aofMode
-	// store is that of the files which are on, or which a rewrite makes that is under way. Without a claim there is
-	// none: whoever has the files meanwhile changes them, and what was known of them is worth nothing.
+	// store is that of the files which are on, or which a rewrite makes that is under way.
+	// Without a claim there is none: whoever has the files meanwhile changes them, and what
+	// was known of them is worth nothing.
 	store     *aof.Store
 	app       *appender // nil: nothing is written
 	others    int64     // bytes of all files but the one that is written
@@ -136,6 +137,7 @@ type rewrite struct {
 	// gets a set of files of its own, as when the file is switched on, and until that is
 	// complete the old one goes on: at no time is there no folder that has everything.
 	moves bool
+	from  string // the old folder
 }
 
 // beginRewriteLocked makes a rewrite the work of the background. What it returns
@@ -182,7 +184,13 @@ func (k *Keeper) openRewrite(r *rewrite) (err error) {
 		k.aof.store = r.store
 		k.mu.Unlock()
 	}
-	r.moves = other && r.mode == aofOn
+	if r.moves = other && r.mode == aofOn; r.moves {
+		k.mu.Lock()
+		if k.aof.store != nil { // it was not switched off meanwhile
+			r.from = k.aof.store.Folder()
+		}
+		k.mu.Unlock()
+	}
 	r.rdb = k.o.Config.Bool("aof-use-rdb-preamble")
 	mode := map[aofMode]aof.Mode{aofOff: aof.Off, aofEnabling: aof.Enabling, aofOn: aof.On}[r.mode]
 	if r.moves {
@@ -299,6 +307,9 @@ func (k *Keeper) rewritten(r *rewrite, err error) {
 		k.o.Log.Warningf("Background AOF rewrite was stopped")
 	default:
 		k.o.Log.Warningf("Background AOF rewrite terminated with error: %s", disk.Errno(err))
+		if r.moves {
+			k.o.Log.Warningf("The append-only file cannot move to %s: it goes on in %s", r.store.Folder(), r.from)
+		}
 		k.aof.failed = true
 		k.aof.failures++
 	}
@@ -326,16 +337,39 @@ func (k *Keeper) takeOver(r *rewrite) {
 		return
 	}
 	if old != r.app {
-		// What the old folder has been promised to have, the new one has before that ends.
-		if err := r.app.Flush(); err != nil {
-			k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
-		}
-		k.o.Log.Noticef("The append-only file has moved to %s", r.store.Folder())
+		k.leaveFolder(r)
 	}
 	if err := k.stopAppender(old); err != nil {
 		k.o.Log.Warningf("Fail to fsync the AOF file: %s", disk.Errno(err))
 	}
 }
+
+// leaveFolder returns when the new folder has all that the old one was promised to have, or
+// when nobody waits for that any more. Until then both are written.
+func (k *Keeper) leaveFolder(r *rewrite) {
+	to := r.store.Folder()
+	for told := false; ; told = true {
+		err := r.app.Flush()
+		if err == nil {
+			k.o.Log.Noticef("The append-only file has moved to %s", to)
+			return
+		}
+		if !told {
+			k.o.Log.Warningf("Fail to fsync the AOF file: %s. Until that works in %s, it goes on in %s", disk.Errno(err), to, r.from)
+		}
+		if errors.Is(err, aof.ErrClosed) {
+			return
+		}
+		select {
+		case <-r.t.woken:
+			return
+		case <-time.After(flushAgain):
+		}
+	}
+}
+
+// flushAgain is how long leaveFolder waits behind a failure: as long as the writer.
+const flushAgain = time.Second
 
 // abort ends a rewrite that failed: the files in use stay in use.
 func (k *Keeper) abort(r *rewrite) {
