@@ -46,7 +46,7 @@ func Read(v db.View, key []byte) (h Hash, err error) {
 	return h, err
 }
 
-// ReadToDraw is Read for who draws fields at random: where most of what is stored is due,
+// ReadToDraw is Read for who draws fields at random, or walks over all: where most of what is stored is due,
 // that is removed before (db.View.Clear).
 func ReadToDraw(v db.View, key []byte) (h Hash, err error) {
 	h, err = Read(v, key)

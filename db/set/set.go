@@ -100,7 +100,7 @@ func Write(tx db.Txn, key []byte) (Set, error) {
 	return s, err
 }
 
-// ReadToDraw is Read for who draws members at random: where most of what is stored is due,
+// ReadToDraw is Read for who draws members at random, or walks over all: where most of what is stored is due,
 // that is removed before (db.View.Clear).
 func ReadToDraw(v db.View, key []byte) (Set, error) {
 	s, err := Read(v, key)

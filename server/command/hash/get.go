@@ -90,7 +90,7 @@ const tipNoOrder = "nondeterministic_output_order"
 // wholeSpec describes a command that answers with all fields, values, or both.
 func wholeSpec(name string, p parts) *command.Spec {
 	spec := readSpec(name, 2, 0, command.KeyAccess, func(c *command.Call, v db.View) error {
-		h, err := hash.Read(v, c.Args.Key())
+		h, err := hash.ReadToDraw(v, c.Args.Key())
 		if err != nil {
 			return err
 		}

@@ -175,7 +175,7 @@ func smembersSpec() *command.Spec {
 }
 
 func smembers(c *command.Call, v db.View) error {
-	s, err := set.Read(v, c.Args.Key())
+	s, err := set.ReadToDraw(v, c.Args.Key())
 	if err != nil {
 		return err
 	}
