@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heddle/db"
+	"heddle/db/arena"
 	"heddle/db/invariants"
 	"heddle/resp"
 	"heddle/server/command"
@@ -26,7 +27,7 @@ func benchEngine(tb testing.TB) *dispatch.Engine {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	ks, err := db.Open(db.Options{})
+	ks, err := db.Open(db.Options{Arena: arena.Options{HugePages: 64 << 20}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -197,9 +198,11 @@ func cpuNanos() int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-func fill(e *dispatch.Engine) {
+func fill(e *dispatch.Engine) { fillTo(e, benchKeys) }
+
+func fillTo(e *dispatch.Engine, keys int) {
 	d, t := newDriver(e), newSlot()
-	for i := range benchKeys {
+	for i := range keys {
 		d.batch[0].Argv = t[opSet].with(i)
 		d.run(1)
 	}
@@ -305,5 +308,31 @@ func TestNoAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() { d.run(batchSize) }); n != 0 {
 			t.Errorf("%s: %.1f allocations in a batch", name, n)
 		}
+	}
+}
+
+// BenchmarkMillions is GETs of 10 million keys, of which the caches hold none: what is
+// left of the wait for memory. To be compared with BenchmarkBatch/get.
+func BenchmarkMillions(b *testing.B) {
+	const keys = 10_000_000
+	e := benchEngine(b)
+	fillTo(e, keys)
+	for _, n := range []int{16, 64, 256} {
+		b.Run(fmt.Sprint("batch=", n), func(b *testing.B) {
+			d, rnd := newDriver(e), rand.NewPCG(1, 1)
+			slots := make([]*slot, n)
+			d.batch = make([]dispatch.Pending, n)
+			c := d.x.NewClient(d.conn)
+			for i := range slots {
+				slots[i], d.batch[i].Client = newSlot(), c
+			}
+			b.ResetTimer()
+			for left := b.N; left > 0; left -= n {
+				for i := range d.batch {
+					d.batch[i].Argv = slots[i].make(opGet, rnd, keys)
+				}
+				d.run(n)
+			}
+		})
 	}
 }

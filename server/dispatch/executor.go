@@ -259,34 +259,44 @@ func (x *Executor) findKeys(p *Pending, db int, touch bool) {
 	}
 }
 
-// slotAhead and recordAhead are how many commands ahead the bucket and the record
-// of a single key are fetched: together as long as main memory takes. Loading
-// them all before the first command runs, as is done for commands of many keys,
-// costs more where the keyspace fits into the caches, and gains no more where not.
-const (
-	slotAhead   = 12
-	recordAhead = 4
-)
+// fetchGroup is for how many commands the buckets and the records of single keys are
+// fetched together: the buckets two groups ahead, the records one. A processor that has to
+// walk the page tables for a prefetch waits for that, but walks for several at once: with
+// 10 million keys a GET takes a quarter less than when each command asks for those of one
+// further on. Loading all of a batch before its first command runs, as is done for commands
+// of many keys, costs more where the keyspace fits into the caches, and gains no more where
+// not; so did to fetch what leads to the buckets beforehand.
+const fetchGroup = 16
 
-// fetchFirst asks for what the first commands from the i-th on will need.
-func (x *Executor) fetchFirst(batch []Pending, i int) {
-	for at := i; at < i+slotAhead; at++ {
-		x.fetchSlot(batch, at)
+// fetch is called before command at is run, of those that are run from the first on, and
+// asks for what others behind it will need.
+func (x *Executor) fetch(batch []Pending, first, at int) {
+	if (at-first)%fetchGroup != 0 {
+		return
 	}
-	for at := i; at < i+recordAhead; at++ {
-		x.fetchRecord(batch, at)
+	if at == first {
+		x.fetchBuckets(batch, at, at+2*fetchGroup)
+		x.fetchRecords(batch, at, at+fetchGroup)
+	}
+	x.fetchBuckets(batch, at+2*fetchGroup, at+3*fetchGroup)
+	x.fetchRecords(batch, at+fetchGroup, at+2*fetchGroup)
+}
+
+// fetchBuckets asks for the buckets of the commands from one on to another.
+func (x *Executor) fetchBuckets(batch []Pending, from, to int) {
+	for i := from; i < min(to, len(batch)); i++ {
+		if p := &batch[i]; p.count == 1 {
+			x.ks.WillFind(p.Client.db, p.hash)
+		}
 	}
 }
 
-func (x *Executor) fetchSlot(batch []Pending, at int) {
-	if at < len(batch) && batch[at].count == 1 {
-		x.ks.WillFind(batch[at].Client.db, batch[at].hash)
-	}
-}
-
-func (x *Executor) fetchRecord(batch []Pending, at int) {
-	if at < len(batch) && batch[at].count == 1 {
-		x.ks.WillRead(batch[at].Client.db, batch[at].hash)
+// fetchRecords asks for the records of the commands from one on to another.
+func (x *Executor) fetchRecords(batch []Pending, from, to int) {
+	for i := from; i < min(to, len(batch)); i++ {
+		if p := &batch[i]; p.count == 1 {
+			x.ks.WillRead(p.Client.db, p.hash)
+		}
 	}
 }
 
@@ -306,10 +316,8 @@ func (x *Executor) runFrom(batch []Pending, i int) (next int) {
 			next++
 		}
 	}()
-	x.fetchFirst(batch, i)
 	for ; next < len(batch); next++ {
-		x.fetchSlot(batch, next+slotAhead)
-		x.fetchRecord(batch, next+recordAhead)
+		x.fetch(batch, i, next)
 		p := &batch[next]
 		c := p.Client
 		if c != x.turn.client {

@@ -115,10 +115,8 @@ func (r *Replayer) run(at, k int, argv func(i int) [][]byte) error {
 	all := x.ks.AllShards()
 	x.ks.Lock(all)
 	defer x.ks.Unlock(all)
-	x.fetchFirst(r.batch, 0)
 	for i := range r.batch {
-		x.fetchSlot(r.batch, i+slotAhead)
-		x.fetchRecord(r.batch, i+recordAhead)
+		x.fetch(r.batch, 0, i)
 		if err := r.take(&r.batch[i]); err != nil {
 			err.At = at + i
 			return err
