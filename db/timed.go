@@ -244,7 +244,7 @@ type dueKey struct {
 func (t *Tx) Cleared() (db int, hash uint64) { return t.cleared.db, t.cleared.hash }
 
 // ClearDue removes all members that are due by now from the collection at the key of a
-// hash, some under each lock. No shard may be locked by the caller.
+// hash, some under each lock, or until writes are paused. No shard may be locked by the caller.
 func (ks *Keyspace) ClearDue(db int, hash uint64, now Millis) {
 	for more := true; more; {
 		s := ks.lockShard(int(hash & ks.mask))
@@ -256,7 +256,7 @@ func (ks *Keyspace) ClearDue(db int, hash uint64, now Millis) {
 // clearSome removes some of them; false when there are no more.
 func (s *shard) clearSome(db int, hash uint64, now Millis) (more bool) {
 	d := s.at(db).Load()
-	if d == nil {
+	if d == nil || s.ks.frozen.Load() {
 		return false
 	}
 	slot, ok := s.hashed(d, hash, false)

@@ -45,3 +45,28 @@ func TestTimedRead(t *testing.T) {
 		t.Errorf("%q went", gone)
 	}
 }
+
+// TestClearDuePaused: while writes are paused nothing is cleared, nor is it waited for.
+func TestClearDuePaused(t *testing.T) {
+	ks := open(t, Options{Shards: 1, Databases: 1})
+	tx, k, now := ks.NewTx(), []byte("k"), Millis(1_700_000_000_000)
+	with(ks, tx, 0, now, func(tx *Tx) {
+		tx.PutObject(k, TypeSet, timedToy{"a": now + 10, "b": 0}, NoExpiry)
+		tx.Touched(k, ClassSet, "sadd")
+	})
+	for _, paused := range []bool{true, false} {
+		ks.Freeze(paused)
+		ks.ClearDue(0, ks.Hash(k), now+15)
+		sn, want := ks.Snapshot(nil), 1
+		if paused {
+			want = 2
+		}
+		sn.Each(0, func(it *Item) bool {
+			if got := it.Coll.Object.Len(); got != want {
+				t.Errorf("paused %v: %d members, want %d", paused, got, want)
+			}
+			return true
+		})
+		sn.Close()
+	}
+}
