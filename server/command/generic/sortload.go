@@ -26,8 +26,13 @@ func (s *sorting) load(key []byte) error {
 		}
 		s.elements = make([][]byte, 0, l.Len())
 		for it := l.Iter(0); it.Next(); {
+			e := it.Entry()
+			if e.Len() > roomSize/64 {
+				s.elements = append(s.elements, e.Append(nil))
+				continue
+			}
 			n := s.reserve()
-			s.room = it.Entry().Append(s.room)
+			s.room = e.Append(s.room)
 			s.elements = append(s.elements, s.room[n:len(s.room):len(s.room)])
 		}
 		s.reverse()

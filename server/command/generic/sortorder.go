@@ -54,7 +54,7 @@ func (s *sorting) sort() error {
 	if s.alpha {
 		ties = func(a, b weighed) int { return compareTexts(texts[a.at], texts[b.at]) }
 	}
-	arrange(all, s.from, s.to, s.order(ties))
+	arrange(all, s.from, s.to, maxCuts, s.order(ties))
 	wanted := make([][]byte, 0, s.to-s.from)
 	for _, w := range all[s.from:s.to] {
 		wanted = append(wanted, s.elements[w.at])
@@ -114,9 +114,9 @@ func compareTexts(a, b []byte) int {
 const maxCuts = 64
 
 // arrange puts those in order that belong from place from to before to, and all others on
-// their side of them.
-func arrange(all []weighed, from, to int, compare func(a, b weighed) int) {
-	for cuts := 0; from < to && to-from < len(all)/4 && cuts < maxCuts; cuts++ {
+// their side of them. No part is cut more often than cuts.
+func arrange(all []weighed, from, to, cuts int, compare func(a, b weighed) int) {
+	for ; from < to && to-from < len(all)/4 && cuts > 0; cuts-- {
 		less, more := partition(all, compare)
 		switch {
 		case to <= less:
@@ -124,8 +124,8 @@ func arrange(all []weighed, from, to int, compare func(a, b weighed) int) {
 		case from >= more:
 			all, from, to = all[more:], from-more, to-more
 		default:
-			arrange(all[:less], min(from, less), min(to, less), compare)
-			arrange(all[more:], max(from-more, 0), max(to-more, 0), compare)
+			arrange(all[:less], min(from, less), min(to, less), cuts-1, compare)
+			arrange(all[more:], max(from-more, 0), max(to-more, 0), cuts-1, compare)
 			return
 		}
 	}

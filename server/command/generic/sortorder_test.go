@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"heddle/server/command/cmdtest"
+	lists "heddle/server/command/list"
 )
 
 // TestArrange compares with sorting all.
@@ -30,7 +35,7 @@ func TestArrange(t *testing.T) {
 		from := r.IntN(len(all) + 1)
 		to := from + r.IntN(len(all)-from+1)
 		want := slices.SortedFunc(slices.Values(all), compare)
-		arrange(all, from, to, compare)
+		arrange(all, from, to, maxCuts, compare)
 		if !slices.Equal(all[from:to], want[from:to]) {
 			t.Fatalf("from %d to %d of %d: %v, want %v", from, to, len(all), all[from:to], want[from:to])
 		}
@@ -49,12 +54,64 @@ func TestArrangeWork(t *testing.T) {
 	for i := range all {
 		all[i] = weighed{r.Uint64(), i}
 	}
-	arrange(all, n/2, n/2+10, func(a, b weighed) int {
+	arrange(all, n/2, n/2+10, maxCuts, func(a, b weighed) int {
 		count++
 		return cmp.Compare(a.key, b.key)
 	})
 	if count > 10*n {
 		t.Errorf("%d comparisons for ten of %d", count, n)
+	}
+}
+
+// TestArrangeBadly has the order made up while it is asked for, so that whatever is chosen to
+// cut at is nearly the least (McIlroy, A Killer Adversary for Quicksort).
+func TestArrangeBadly(t *testing.T) {
+	const n, gas = 20000, math.MaxInt
+	all, value := make([]weighed, n), make([]int, n)
+	for i := range all {
+		all[i].at, value[i] = i, gas
+	}
+	solid, candidate, count := 0, 0, 0
+	arrange(all, 0, n/4-1, maxCuts, func(a, b weighed) int {
+		count++
+		if x, y := a.at, b.at; value[x] == gas && value[y] == gas {
+			if x != candidate {
+				x = y
+			}
+			value[x], solid = solid, solid+1
+		}
+		switch {
+		case value[a.at] == gas:
+			candidate = a.at
+		case value[b.at] == gas:
+			candidate = b.at
+		}
+		return cmp.Compare(value[a.at], value[b.at])
+	})
+	if most := 4 * maxCuts * n; count > most {
+		t.Errorf("%d comparisons, more than %d", count, most)
+	}
+}
+
+// TestSortLarge wants elements too large for the room of many to have memory of their own:
+// else all that is copied when the room grows is kept.
+func TestSortLarge(t *testing.T) {
+	e := cmdtest.New(t, lists.Family())
+	for range 200 {
+		e.Do("rpush l " + strings.Repeat("x", 20000))
+	}
+	ks := e.Keyspace
+	tx, set := ks.NewTx(), ks.AllShards()
+	ks.Lock(set)
+	defer ks.Unlock(set)
+	tx.Begin(0, e.Now(), set, false)
+	defer tx.End()
+	s := &sorting{v: tx}
+	if err := s.load([]byte("l")); err != nil || len(s.elements) != 200 {
+		t.Fatal(err, len(s.elements))
+	}
+	if cap(s.room) > roomSize {
+		t.Errorf("a room of %d bytes", cap(s.room))
 	}
 }
 
