@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"fmt"
 	"runtime/debug"
 
@@ -191,10 +192,20 @@ func (x *Executor) land(k *parked, c *Client) {
 	c.unpark()
 	x.call.Start(k.spec, k.argv, c.w)
 	x.call.RedactAgain(k.redacted)
+	x.noteError(k.reply.Bytes())
 	c.w.Take(&k.reply)
 	c.oweAll()
 	x.start = k.began
 	x.after(c, k.spec, k.argv)
+}
+
+// noteError counts the error that a function given to Aside has replied, if it has.
+func (x *Executor) noteError(reply []byte) {
+	if text, ok := bytes.CutPrefix(reply, []byte("-")); ok {
+		text, _, _ = bytes.Cut(text, []byte("\r\n"))
+		x.rec.Error(string(text))
+		x.failed = true
+	}
 }
 
 // WaitAside returns when no command is aside, as before the keyspace is closed.

@@ -49,6 +49,33 @@ func TestAsidePanic(t *testing.T) {
 	e.Do("ping").Want("+PONG\r\n")
 }
 
+// An error that a command answers aside, or in EXEC, counts as any other does.
+func TestAsideErrorsCount(t *testing.T) {
+	refuse := command.Family{Name: "refuse", Specs: []*command.Spec{{
+		Name: "refuse", Arity: 1, Group: "test", Control: func(c *command.Call, _ command.Session) error {
+			return c.Aside(func(w *resp.Writer) { w.Error("NOWAY no") })
+		},
+	}}}
+	e := cmdtest.New(t, append(families(), refuse)...)
+	e.Do("refuse").WantError("NOWAY no")
+	e.Do("ping").Want("+PONG\r\n")
+	e.Pipeline([]string{"multi"}, []string{"ping"}, []string{"refuse"}, []string{"exec"}).
+		Want("+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+PONG\r\n-NOWAY no\r\n")
+	st := e.Engine.Stats()
+	if n := st.Errors()["NOWAY"]; n != 2 {
+		t.Errorf("%d errors", n)
+	}
+	for id, cmd := range st.Commands() {
+		want := int64(0)
+		if e.Engine.Table().All()[id].Name == "refuse" {
+			want = 2
+		}
+		if cmd.Failed != want {
+			t.Errorf("%s: %d failed", e.Engine.Table().All()[id].Name, cmd.Failed)
+		}
+	}
+}
+
 // The client goes away, or may not be unblocked, while its command is aside.
 func TestAsideClientGone(t *testing.T) {
 	e := newEnv(t)

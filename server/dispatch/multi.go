@@ -282,7 +282,9 @@ func (x *Executor) runQueued(p *Pending, c *Client, m resp.Mark) {
 	switch {
 	case err == nil:
 	case errors.Is(err, command.ErrAside):
+		at := len(c.w.Bytes())
 		x.call.TakeAside()(c.w)
+		x.noteError(c.w.Bytes()[at:])
 	case errors.Is(err, command.ErrAway):
 		x.call.TakeAway()
 		x.failAt(c, m, errNotInExec)
