@@ -19,9 +19,10 @@ const (
 // Tick does what is due: what was scheduled, save points, the automatic rewrite. To be
 // called several times a second.
 func (k *Keeper) Tick(now time.Time) {
-	if k.Loading() {
+	if k.Loading() || !k.whole.TryRLock() {
 		return
 	}
+	k.whole.RUnlock()
 	dirty := k.changes(false)
 	kept := k.o.Keyspace.Kept()
 	var begin func()

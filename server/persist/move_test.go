@@ -92,13 +92,16 @@ func TestLoadWhileReplaced(t *testing.T) {
 	w := open(t, d, always, "save ''")
 	w.Do("set k 1").Want(okReply)
 	base := func(op simdisk.Op) bool { return op.Kind == simdisk.Open && strings.HasSuffix(op.Name, ".1.base.rdb") }
+	rewriting := w.stopAt(func(op simdisk.Op) bool { return op.Kind == simdisk.Sync && strings.Contains(op.Name, "temp-") && strings.Contains(op.Name, "base") })
+	if _, err := w.k.BGRewriteAOF(false); err != nil {
+		t.Fatal(err)
+	}
+	rewriting.wait(t)
 	b := w.stopAt(base)
 	loaded := make(chan error, 1)
 	go func() { loaded <- w.k.ReloadAOF() }()
 	b.wait(t)
-	if _, err := w.k.BGRewriteAOF(false); err != nil {
-		t.Fatal(err)
-	}
+	close(rewriting.free)
 	w.idle()
 	close(b.free)
 	if err := <-loaded; err != nil {
@@ -113,6 +116,50 @@ func TestLoadWhileReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.stop()
+}
+
+// TestNothingBeginsWhileReplaced asks for a rewrite while DEBUG RELOAD or DEBUG LOADAOF has
+// emptied the keyspace and loaded nothing yet: the new files have all, nevertheless.
+func TestNothingBeginsWhileReplaced(t *testing.T) {
+	for suffix, reload := range map[string]func(*Keeper) error{
+		"dump.rdb":    func(k *Keeper) error { return k.Reload(ReloadOptions{NoSave: true}) },
+		".1.base.rdb": (*Keeper).ReloadAOF,
+	} {
+		d := newDisk(t)
+		w := open(t, d, always, "save 1 1")
+		w.Do("set k 1").Want(okReply)
+		if err := w.k.Save(); err != nil {
+			t.Fatal(err)
+		}
+		w.Do("set k 1").Want(okReply)
+		b := w.stopAt(func(op simdisk.Op) bool { return op.Kind == simdisk.Open && strings.HasSuffix(op.Name, suffix) })
+		loaded, rewriting := make(chan error, 1), make(chan error, 1)
+		go func() { loaded <- reload(w.k) }()
+		b.wait(t)
+		w.k.Tick(w.k.o.Now().Add(time.Hour))
+		if n := w.k.Facts(false).RDB.Count; n != 1 {
+			t.Errorf("%s: %d saves", suffix, n)
+		}
+		go func() {
+			_, err := w.k.BGRewriteAOF(false)
+			rewriting <- err
+		}()
+		w.until("it has begun", func() bool { return w.k.Facts(false).AOF.Running })
+		time.Sleep(20 * time.Millisecond)
+		close(b.free)
+		for _, done := range []chan error{loaded, rewriting} {
+			if err := <-done; err != nil {
+				t.Fatalf("%s: %v\n%s", suffix, err, w.lines)
+			}
+		}
+		w.idle()
+		w.Do("get k").WantText(`"1"`)
+		d.Fail(nil)
+		r := open(t, d.Crash(simdisk.Nothing, 1), always)
+		r.Do("get k").WantText(`"1"`)
+		r.stop()
+		w.stop()
+	}
 }
 
 // TestOtherFolder switches the append-only file on in another folder than before.

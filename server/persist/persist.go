@@ -79,12 +79,16 @@ type Keeper struct {
 	front     sync.Mutex // held by work in the foreground
 	syncing   sync.Mutex // of SetSync
 	switching sync.Mutex // of SetAppendOnly
-	install   installer
-	mu        sync.Mutex // guards what follows; nothing is waited for under it
-	rdb       rdbState
-	aof       aofState
-	work      *task // what runs in the background; nil: nothing
-	since     time.Time
+	// whole is held by who replaces the data as a whole (DEBUG RELOAD), and shared by who
+	// takes a snapshot, which must not see half of it. Hold holds clients back, not what runs
+	// aside nor cron.
+	whole   sync.RWMutex
+	install installer
+	mu      sync.Mutex // guards what follows; nothing is waited for under it
+	rdb     rdbState
+	aof     aofState
+	work    *task // what runs in the background; nil: nothing
+	since   time.Time
 	// stopping says that the server is on its way down: nothing is begun any more.
 	stopping bool
 	running  sync.WaitGroup // goroutines of background work

@@ -30,6 +30,8 @@ func (k *Keeper) Reload(o ReloadOptions) error {
 			return errFailed
 		}
 	}
+	k.whole.Lock()
+	defer k.whole.Unlock()
 	if !o.NoFlush {
 		k.empty()
 	}
@@ -57,6 +59,8 @@ func (k *Keeper) ReloadAOF() error {
 		return errLoadAOF
 	}
 	defer unclaim()
+	k.whole.Lock()
+	defer k.whole.Unlock()
 	k.empty()
 	k.reloading.Store(true)
 	err = k.loadAOF()

@@ -92,6 +92,8 @@ func (t *task) delay(micros func() int64) {
 // snapshot begins a snapshot; fn runs while all shards are locked, with the number of
 // changes up to that instant. How long it took is what Redis calls the time of a fork.
 func (k *Keeper) snapshot(fn func(dirty int64)) *db.Snapshot {
+	k.whole.RLock()
+	defer k.whole.RUnlock()
 	start := time.Now()
 	sn := k.o.Keyspace.Snapshot(func() { fn(k.o.Keyspace.Dirty(true)) })
 	took := time.Since(start)
