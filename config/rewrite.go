@@ -26,16 +26,20 @@ func (s *Store) Rewrite() error {
 
 // RewriteHeld is Rewrite in EXEC, where all shards are locked: it waits for no other Set.
 func (s *Store) RewriteHeld() error {
-	if !s.mu.TryLock() {
+	if !s.lockSoon() {
 		return errBusy
 	}
 	defer s.mu.Unlock()
 	return s.rewrite(false)
 }
 
-// RewriteAll is Rewrite that writes every directive, defaults too.
-func (s *Store) RewriteAll() error {
-	s.mu.Lock()
+// RewriteAll is Rewrite, or with held RewriteHeld, that writes every directive, defaults too.
+func (s *Store) RewriteAll(held bool) error {
+	if !held {
+		s.mu.Lock()
+	} else if !s.lockSoon() {
+		return errBusy
+	}
 	defer s.mu.Unlock()
 	return s.rewrite(true)
 }

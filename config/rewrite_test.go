@@ -85,7 +85,7 @@ func TestRewriteAllIsReadBack(t *testing.T) {
 	if err := s.Load(Source{File: path}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RewriteAll(); err != nil {
+	if err := s.RewriteAll(false); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := os.ReadFile(path)

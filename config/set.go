@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"heddle/db/glob"
 	"heddle/resp"
@@ -80,12 +81,24 @@ func (s *Store) enter(pairs []Pair, opt SetOptions) error {
 	case !opt.NoWait && !opt.Held:
 		s.mu.Lock()
 	case s.mu.TryLock():
-	case opt.Held:
-		return errBusy
-	default:
+	case !opt.Held:
 		return ErrWaits
+	case !s.lockSoon():
+		return errBusy
 	}
 	return nil
+}
+
+// lockSoon is for who has all shards locked: it gives others the time to end a Set that
+// waits for no disk, and reports whether that was enough.
+func (s *Store) lockSoon() bool {
+	for range 20 {
+		if s.mu.TryLock() {
+			return true
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+	return false
 }
 
 // isSlow reports whether Slow was told of a directive.

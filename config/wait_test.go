@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestSetWaits: who may not wait is told so, and nothing has changed.
@@ -30,7 +31,7 @@ func TestSetWaits(t *testing.T) {
 	if err := s.Set(other, SetOptions{NoWait: true}); err != ErrWaits {
 		t.Error(err)
 	}
-	for _, err := range []error{s.Set(other, SetOptions{Held: true}), s.RewriteHeld()} {
+	for _, err := range []error{s.Set(other, SetOptions{Held: true}), s.RewriteHeld(), s.RewriteAll(true)} {
 		if err == nil || !strings.HasPrefix(err.Error(), "ERR Another CONFIG SET or CONFIG REWRITE waits for the disk") {
 			t.Error(err)
 		}
@@ -54,4 +55,31 @@ func TestSetWaits(t *testing.T) {
 	if err := s.Set(slow, SetOptions{Held: true}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSetHeldMeanwhile: a Set in EXEC does not fail because of others that wait for nothing.
+func TestSetHeldMeanwhile(t *testing.T) {
+	s := New(Dirs{})
+	s.OnChange(func() { time.Sleep(20 * time.Microsecond) }, "maxmemory")
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = s.Set([]Pair{{"maxmemory", []string{"1mb", "2mb"}[n%2]}}, SetOptions{})
+				time.Sleep(20 * time.Microsecond)
+			}
+		}
+	}()
+	for range 200 {
+		if err := s.Set([]Pair{{"maxmemory-samples", "7"}}, SetOptions{Held: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Microsecond)
+	}
+	close(stop)
+	<-done
 }

@@ -115,9 +115,10 @@ func (f *family) debugClientEviction(c *command.Call, s command.Session) error {
 	return nil
 }
 
-func (f *family) debugRewriteAll(c *command.Call, _ command.Session) error {
+func (f *family) debugRewriteAll(c *command.Call, s command.Session) error {
+	held := s.InExec()
 	return c.Aside(func(w *resp.Writer) {
-		if err := f.d.Config.RewriteAll(); err != nil {
+		if err := f.d.Config.RewriteAll(held); err != nil {
 			w.Error(resp.Error("ERR CONFIG-REWRITE-FORCE-ALL failed: " + strings.TrimPrefix(err.Error(), "ERR ")))
 			return
 		}

@@ -29,7 +29,7 @@ type Config interface {
 	Set(pairs []config.Pair, opt config.SetOptions) error
 	Rewrite() error
 	RewriteHeld() error
-	RewriteAll() error
+	RewriteAll(held bool) error
 	IsSensitive(name string) bool
 	Allowed(name string, local bool) bool
 	String(name string) string
