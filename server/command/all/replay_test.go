@@ -733,3 +733,45 @@ func (d *driver) heavy() [][]byte {
 	}
 	return argv
 }
+
+// TestEffectsMinusZero: -0, of which a listpack makes 0, is kept in what a command stores as
+// a skiplist, for a long member or for many.
+func TestEffectsMinusZero(t *testing.T) {
+	many := make([]string, 0, 400)
+	for i := range 200 {
+		many = append(many, strconv.Itoa(i/100), fmt.Sprint("m:", i))
+	}
+	for name, pairs := range map[string][]string{
+		"long": {"0", "a", "0", "b", "3", strings.Repeat("x", 80)},
+		"many": many,
+		"all":  {"0", "a", "0", strings.Repeat("x", 80)},
+		"few":  {"0", "a", "3", "b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newLogged(t, start, oplog.New(oplog.Options{}), 0)
+			r, err := e.log.NewReader(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, p := e.NewExecutor(), &peer{mail: &mailbag{}}
+			c := x.NewClient(p)
+			for _, words := range [][]string{append([]string{"ZADD", "from"}, pairs...), {"ZUNIONSTORE", "to", "1", "from", "WEIGHTS", "-1"}} {
+				argv := make([][]byte, len(words))
+				for i, w := range words {
+					argv[i] = []byte(w)
+				}
+				x.RunBatch([]dispatch.Pending{{Client: c, Argv: argv}})
+			}
+			c.Close()
+			x.Close()
+			copied := newLogged(t, start+year, nil, 0)
+			on, at := copied.NewReplayer(), 0
+			history := replay(t, r, on, &at)
+			on.Close()
+			compareWorlds(t, e, copied, history, 0)
+			r.Close()
+			e.ks.Close()
+			copied.ks.Close()
+		})
+	}
+}

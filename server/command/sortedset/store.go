@@ -1,6 +1,8 @@
 package sortedset
 
 import (
+	"math"
+
 	"heddle/db"
 	"heddle/db/zset"
 	"heddle/resp"
@@ -59,5 +61,26 @@ func replicateMembers(c *command.Call, key []byte, result *zset.Object) {
 	})
 	if len(argv) > 2 {
 		c.ReplicateAs(argv...)
+	}
+	if !z.IsListpack() {
+		replicateMinusZeros(c, key, &z)
+	}
+}
+
+// replicateMinusZeros says again which members have the score -0: where the effects are
+// repeated the set begins as a listpack, which makes 0 of it. Equal scores change nothing,
+// so they have another in between.
+func replicateMinusZeros(c *command.Call, key []byte, z *zset.ZSet) {
+	for _, score := range [...][]byte{[]byte("1"), []byte("-0")} {
+		argv := [][]byte{wordZAdd, key}
+		z.Each(0, z.Len(), false, func(member []byte, s float64) bool {
+			if s == 0 && math.Signbit(s) {
+				argv = append(argv, score, member)
+			}
+			return s <= 0
+		})
+		if len(argv) > 2 {
+			c.ReplicateAs(argv...)
+		}
 	}
 }
