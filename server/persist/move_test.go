@@ -92,7 +92,9 @@ func TestLoadWhileReplaced(t *testing.T) {
 	w := open(t, d, always, "save ''")
 	w.Do("set k 1").Want(okReply)
 	base := func(op simdisk.Op) bool { return op.Kind == simdisk.Open && strings.HasSuffix(op.Name, ".1.base.rdb") }
-	rewriting := w.stopAt(func(op simdisk.Op) bool { return op.Kind == simdisk.Sync && strings.Contains(op.Name, "temp-") && strings.Contains(op.Name, "base") })
+	rewriting := w.stopAt(func(op simdisk.Op) bool {
+		return op.Kind == simdisk.Sync && strings.Contains(op.Name, "temp-") && strings.Contains(op.Name, "base")
+	})
 	if _, err := w.k.BGRewriteAOF(false); err != nil {
 		t.Fatal(err)
 	}
