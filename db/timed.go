@@ -27,9 +27,9 @@ import (
 //
 // Some cannot pass over them: a rank of a sorted set counts what is before it, and to draw
 // a member at random from a set that is nearly all due takes long. They call Clear. If there
-// is too much to do for one command, and dispatch has said that it can do without the answer
-// for now (Tx.SetPatient), that fails with ErrDue: dispatch has the members removed in
-// steps, while others use the shard, and runs the command again (ClearDue). Rejected: to have
+// is too much to do for one command, and dispatch has said that it can run the command again
+// later (Tx.SetPatient), that fails with ErrDue: dispatch has the members removed in steps,
+// while others use the shard, and then runs it (ClearDue). Rejected: to have
 // all commands wait so, which is seconds for the client where it needs not be; and a second
 // index of what is due by rank, which would take as long to build as to remove them.
 

@@ -101,8 +101,8 @@ type ReplicationAux struct {
 }
 
 // Save writes a whole file from a snapshot, to w, which is at its beginning, and releases
-// the snapshot's shards as it goes: nobody else may read them. It neither syncs nor closes it. An error is one of w, or that of Stop; what was written is then of no
-// use.
+// the snapshot's shards as it goes: nobody else may read them. It neither syncs nor closes
+// w. An error is one of w, or that of Stop; what was written is then of no use.
 func Save(w Output, sn *db.Snapshot, o SaveOptions) (Stats, error) {
 	version, err := saveVersion(sn, &o)
 	if err != nil {

@@ -208,5 +208,5 @@ func (x *Executor) noteError(reply []byte) {
 	}
 }
 
-// WaitAside returns when no command is aside, as before the keyspace is closed.
+// WaitAside returns when no command is aside: who closes the keyspace calls it before.
 func (e *Engine) WaitAside() { e.asides.Wait() }

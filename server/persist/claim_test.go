@@ -130,10 +130,7 @@ func TestClaimInTransaction(t *testing.T) {
 // TestMoveClaims has the append-only file follow the directive dir to a folder that another
 // server has: it stays where it is until that is free, and then frees its own.
 func TestMoveClaims(t *testing.T) {
-	d := newDisk(t)
-	if err := d.MkdirAll(otherDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	d := newDisk(t, otherDir)
 	other, w := open(t, d, always, "dir "+otherDir), open(t, d, always)
 	w.set("dir", otherDir)
 	if _, err := w.k.BGRewriteAOF(false); err != errNoRewrite {

@@ -30,13 +30,7 @@ func (w *world) lastFolder() string {
 // acknowledged must be in the folder that the log names. It returns how many operations
 // there were.
 func moveWithFaults(t *testing.T, i, j int) int {
-	d := newDisk(t)
-	if err := d.MkdirAll(otherDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.SyncDir("/"); err != nil {
-		t.Fatal(err)
-	}
+	d := newDisk(t, otherDir)
 	w := open(t, d, always, "save ''")
 	w.Do("sadd s 1 2 3").Want(":3\r\n")
 	w.durable()

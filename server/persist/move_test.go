@@ -43,13 +43,7 @@ func (b *barrier) wait(t *testing.T) {
 // every step: what was acknowledged is in the old folder until the new one has all.
 func TestMove(t *testing.T) {
 	for n := 0; ; n++ {
-		d := newDisk(t)
-		if err := d.MkdirAll(otherDir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.SyncDir("/"); err != nil {
-			t.Fatal(err)
-		}
+		d := newDisk(t, otherDir)
 		w := open(t, d, always, "save ''")
 		w.Do("sadd s 1 2 3 4 5").Want(":5\r\n")
 		w.durable()
@@ -166,10 +160,7 @@ func TestNothingBeginsWhileReplaced(t *testing.T) {
 
 // TestOtherFolder switches the append-only file on in another folder than before.
 func TestOtherFolder(t *testing.T) {
-	d := newDisk(t)
-	if err := d.MkdirAll(otherDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	d := newDisk(t, otherDir)
 	w := open(t, d, always)
 	w.Do("set a 1").Want(okReply)
 	if err := w.k.SetAppendOnly(false, false); err != nil {

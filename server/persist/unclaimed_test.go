@@ -139,10 +139,7 @@ func TestClaimByAnotherName(t *testing.T) {
 // TestFailedMoveIsTriedAgain has a move fail behind its last step, and what would undo that,
 // too: the new folder looks whole. As soon as the disk works again the move is made.
 func TestFailedMoveIsTriedAgain(t *testing.T) {
-	d := newDisk(t)
-	if err := d.MkdirAll(otherDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	d := newDisk(t, otherDir)
 	w := open(t, d, always)
 	w.Do("set k 1").Want(okReply)
 	w.set("dir", otherDir)

@@ -52,10 +52,13 @@ func (l *lines) String() string {
 
 const dataDir = "/data"
 
-func newDisk(t *testing.T) *simdisk.Disk {
+// newDisk has dataDir, which is durable, and more folders.
+func newDisk(t *testing.T, more ...string) *simdisk.Disk {
 	d := simdisk.New()
-	if err := d.MkdirAll(dataDir, 0o755); err != nil {
-		t.Fatal(err)
+	for _, dir := range append([]string{dataDir}, more...) {
+		if err := d.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := d.SyncDir("/"); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // TestBench holds that commands of a round run one behind the other, and that what they
 // allocate is counted.
-func TestBench(t *testing.T) {
+func TestBenchAllocs(t *testing.T) {
 	var kept []byte
 	runs := ""
 	b := NewBench(t, command.Family{Name: "x", Specs: []*command.Spec{
