@@ -40,6 +40,14 @@ import (
 // stands still keeps a worker's readers, and whoever would look what the matter is, waiting. A writer that waits before
 // a sync, for those whom the sync before has just answered (commit_delay), did 20,000; one that is woken by an eventfd
 // in a thread of its own, 28,000.
+//
+// What is dear is the sync, not the handing over: with none at all it was 60,000, and 62,000 without an AOF, beside a
+// redis-server under always with 41,000 in the same run. So much does a client leave that takes one of two
+// processors. Without gain there: replies to 2, 4, 8 or 16 clients at a time, so that the first of them are heard
+// again before the last is answered; two or three syncs at once; short time slices for all threads. With '#' written
+// ahead, which loads as an annotation and makes a sync an overwrite without the file system's journal (160 instead of
+// 260 us), it was 37,000 instead of 34,000 and 10 % less processor time. That is not worth its price: after a loss of
+// power what was written last may be there without what was written before it.
 
 // Policy is when the file is synced.
 type Policy int32
