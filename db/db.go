@@ -272,6 +272,8 @@ type Whole interface {
 	// RandomKey appends a random key to dst; false when the database is empty
 	// or the time of all its keys has come.
 	RandomKey(db int, dst []byte) ([]byte, bool)
+	// Used is how many bytes the whole keyspace has in use.
+	Used() int64
 	// Flush empties a database (-1: all) and returns how many keys there were.
 	// async frees memory in the background.
 	Flush(db int, async bool) int64

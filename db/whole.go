@@ -78,6 +78,9 @@ func (w *whole) sum(db int, fn func(d *database)) {
 // Databases returns the number of databases.
 func (w *whole) Databases() int { return w.ks.databases }
 
+// Used is Keyspace.Used.
+func (w *whole) Used() int64 { return w.ks.Used() }
+
 // Len counts the keys of a database.
 func (w *whole) Len(db int) (n int64) {
 	w.sum(db, func(d *database) { n += int64(d.table.Len()) })
