@@ -12,7 +12,7 @@ import (
 )
 
 // Run starts a server for the length of a test, which fails if the log tells of a fault of
-// the program.
+// the program, while it ran or as it ended.
 func Run(t testing.TB, path string, o Options) *Server {
 	t.Helper()
 	s, err := Start(path, o)
@@ -20,10 +20,11 @@ func Run(t testing.TB, path string, o Options) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		defer s.Stop()
+		_ = s.Terminate(stopTime)
 		if faulty(s.logName()) {
 			t.Errorf("the log of %s:\n%s", s.Line(), s.Log())
 		}
-		s.Stop()
 	})
 	return s
 }

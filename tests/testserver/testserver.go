@@ -180,9 +180,12 @@ func (s *Server) Terminate(most time.Duration) error {
 	}
 }
 
+// stopTime is how long a server gets to end.
+const stopTime = 10 * time.Second
+
 // Stop ends the server and removes its folder if that is its own. It may be called twice.
 func (s *Server) Stop() {
-	if s.Terminate(10*time.Second) != nil {
+	if s.Terminate(stopTime) != nil {
 		s.Kill()
 	}
 	s.tidy()

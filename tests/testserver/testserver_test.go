@@ -106,3 +106,26 @@ func TestFaulty(t *testing.T) {
 	f("panic: x\n\ngoroutine 1 [running]:\n", true)
 	f("WARNING: DATA RACE\n", true)
 }
+
+// recorder is a test that notes whether it failed, and that ends when it is told to.
+type recorder struct {
+	testing.TB
+	ends   []func()
+	failed bool
+}
+
+func (r *recorder) Errorf(string, ...any) { r.failed = true }
+func (r *recorder) Cleanup(f func())      { r.ends = append(r.ends, f) }
+
+// TestFaultAtEnd holds that a fault fails the test that is logged when the server ends.
+func TestFaultAtEnd(t *testing.T) {
+	lines := fmt.Sprintf("trap 'echo \"this is a BUG\"; kill $p; wait $p; exit' TERM\n%s \"$@\" &\np=$!\nwait $p\n", Redis(t))
+	r := &recorder{TB: t}
+	s := Run(r, script(t, lines), Options{})
+	for _, f := range r.ends {
+		f()
+	}
+	if _, err := os.Stat(s.Dir()); !r.failed || s.Alive() || err == nil {
+		t.Errorf("failed %t, alive %t, its folder: %v", r.failed, s.Alive(), err)
+	}
+}
