@@ -537,6 +537,18 @@ func about(key string, history []string) string {
 	return strings.Join(found[max(len(found)-25, 0):], "\n   ")
 }
 
+// sameElsewhere repeats what a reader has in a new keyspace, a year later, and reports what
+// differs there.
+func sameElsewhere(t *testing.T, e *logged, r *oplog.Reader, from db.Millis) (copied *logged) {
+	t.Helper()
+	copied = newLogged(t, start+year, nil, 0)
+	on, at := copied.NewReplayer(), 0
+	history := replay(t, r, on, &at)
+	on.Close()
+	compareWorlds(t, e, copied, history, from)
+	return copied
+}
+
 // compareWorlds reports what differs.
 func compareWorlds(t *testing.T, want, got *logged, history []string, from db.Millis) {
 	t.Helper()
@@ -637,11 +649,7 @@ func effectsRepeat(t *testing.T, executors, total int) {
 			wg.Go(func() { d.run(n / executors) })
 		}
 		wg.Wait()
-		copied := newLogged(t, start+year, nil, 0)
-		on, at := copied.NewReplayer(), 0
-		history := replay(t, r, on, &at)
-		on.Close()
-		compareWorlds(t, e, copied, history, 0)
+		copied := sameElsewhere(t, e, r, 0)
 		if t.Failed() {
 			t.Logf("seed %d, %d commands by %d executors", seed, n, executors)
 		}
@@ -680,12 +688,8 @@ func TestEffectsWithoutMemory(t *testing.T) {
 				e.ks.ExpireCycle(db.Millis(e.clock.Wall()/1e6), 1000)
 			}
 		}
-		copied := newLogged(t, start+year, nil, 0)
-		on, at := copied.NewReplayer(), 0
-		history := replay(t, r, on, &at)
-		on.Close()
 		// A key whose time has come stays unseen when there is no memory to remove it.
-		compareWorlds(t, e, copied, history, db.Millis(e.clock.Wall()/1e6))
+		copied := sameElsewhere(t, e, r, db.Millis(e.clock.Wall()/1e6))
 		if fails < 100 {
 			t.Errorf("only %d commands failed", fails)
 		}
@@ -764,11 +768,7 @@ func TestEffectsMinusZero(t *testing.T) {
 			}
 			c.Close()
 			x.Close()
-			copied := newLogged(t, start+year, nil, 0)
-			on, at := copied.NewReplayer(), 0
-			history := replay(t, r, on, &at)
-			on.Close()
-			compareWorlds(t, e, copied, history, 0)
+			copied := sameElsewhere(t, e, r, 0)
 			r.Close()
 			e.ks.Close()
 			copied.ks.Close()
