@@ -13,6 +13,7 @@ type Builder struct {
 	h      Hash // packed, while obj is nil
 	room   []byte
 	count  int
+	seen   listpack.Seen // fields, while packed
 	f, v   listpack.Value
 }
 
@@ -25,6 +26,7 @@ func (b *Builder) Reset(l *db.Limits, n uint64) {
 		b.h.obj = NewObject()
 	}
 	b.room = append(b.room[:0], 0, 0)
+	b.seen.Reset()
 }
 
 // Add adds a field with its value and deadline, 0 for none; false if there is one of that
@@ -35,7 +37,7 @@ func (b *Builder) Add(field, value []byte, at db.Millis) bool {
 	}
 	if b.h.obj == nil {
 		b.f.Set(field)
-		if listpack.Find(b.room, listpack.Header, &b.f, 1) >= 0 {
+		if b.seen.Add(field) && listpack.Find(b.room, listpack.Header, &b.f, 1) >= 0 {
 			return false
 		}
 		b.v.Set(value)

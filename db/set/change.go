@@ -2,6 +2,7 @@ package set
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"heddle/db"
@@ -135,9 +136,7 @@ func (s *Set) splice(f form, at, del, ins int) error {
 		return nil
 	}
 	old := len(s.packed)
-	for range ins - del {
-		s.packed = append(s.packed, 0)
-	}
+	s.packed = slices.Grow(s.packed, max(0, ins-del))[:max(old, old+ins-del)]
 	copy(s.packed[at+ins:], s.packed[at+del:old])
 	s.packed, s.form = s.packed[:old+ins-del], f
 	return nil
@@ -216,11 +215,23 @@ func digits(n int64) int {
 func (s *Set) addEntry(member []byte) (bool, error) {
 	var v listpack.Value
 	v.Set(member)
+	if s.packed != nil && listpack.Find(s.packed, listpack.Header, &v, 0) >= 0 {
+		return false, nil
+	}
+	return s.appendEntry(&v, member)
+}
+
+// addNewEntry is Add to a listpack of a member that is not there.
+func (s *Set) addNewEntry(member []byte) (bool, error) {
+	var v listpack.Value
+	v.Set(member)
+	return s.appendEntry(&v, member)
+}
+
+// appendEntry adds a member that is not there, and its entry, to a listpack.
+func (s *Set) appendEntry(v *listpack.Value, member []byte) (bool, error) {
 	n, size := 0, listpack.Header
 	if s.packed != nil {
-		if listpack.Find(s.packed, listpack.Header, &v, 0) >= 0 {
-			return false, nil
-		}
 		n, size = listpack.Count(s.packed), len(s.packed)
 	}
 	if int64(n) >= s.limits.SetEntries || int64(len(member)) > s.limits.SetValue {

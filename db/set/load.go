@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"heddle/db"
+	"heddle/db/listpack"
 )
 
 // Builder makes a set without a key out of members that come one after the other, for those
@@ -13,6 +14,7 @@ type Builder struct {
 	limits db.Limits
 	s      Set
 	room   []byte
+	seen   listpack.Seen // members, while packed
 }
 
 // Reset begins a set of n announced members. packing is the form that the file has it in:
@@ -24,6 +26,7 @@ func (b *Builder) Reset(l *db.Limits, n uint64, packing db.Packing) {
 		b.room = b.s.packed
 	}
 	b.limits = *l
+	b.seen.Reset()
 	b.s = Set{limits: &b.limits, form: asIntset}
 	switch {
 	case packing == db.Listpack:
@@ -41,8 +44,15 @@ func (b *Builder) Reset(l *db.Limits, n uint64, packing db.Packing) {
 
 // Add adds a member; false if it is there already. What it is given is copied.
 func (b *Builder) Add(member []byte) bool {
-	first := b.s.obj == nil && b.s.packed == nil
-	added, _ := b.s.Add(member) // without a key it does not fail
+	if b.s.obj != nil {
+		return b.s.addLarge(member)
+	}
+	first := b.s.packed == nil
+	add := b.s.Add
+	if !b.seen.Add(member) && b.s.form == asListpack {
+		add = b.s.addNewEntry
+	}
+	added, _ := add(member) // without a key it does not fail
 	if first && b.s.obj == nil {
 		b.s.packed = append(b.room[:0], b.s.packed...)
 	}

@@ -19,6 +19,8 @@ type Builder struct {
 	o      *Object
 	m, s   listpack.Value
 	text   scoreText
+	seen   listpack.Seen // members, while packed
+	last   int           // offset of the last pair, while packed
 }
 
 // Reset begins a sorted set of n announced members: where these are more than a listpack may
@@ -26,27 +28,26 @@ type Builder struct {
 // ziplist: those stay listpacks whatever the length of their members.
 func (b *Builder) Reset(l *db.Limits, n uint64, packed bool) {
 	b.limits, b.anyLen, b.o = l, packed, nil
-	b.p = append(b.p[:0], 0, 0)
+	b.p, b.last = append(b.p[:0], 0, 0), listpack.Header
+	b.seen.Reset()
 	if n > uint64(max(l.ZSetEntries, 0)) {
 		b.o = NewObject()
 	}
 }
 
-// Add adds a member with its score, which is not NaN; false if it is there already. What it
-// is given is copied.
+// Add adds a member with its score, which is not NaN; false if it is there already: then it
+// may have the new score, and the Builder is of no more use. What it is given is copied.
 func (b *Builder) Add(member []byte, score float64) bool {
 	if b.o != nil {
-		if b.o.table.Has(member) {
-			return false
-		}
-		if b.o.asList && !b.fits(member, b.o.Len()+1) {
+		n := b.o.Len()
+		if b.o.asList && !b.fits(member, n+1) {
 			b.o.asList = false
 		}
 		if b.o.asList {
 			score += 0
 		}
 		b.o.Set(member, score)
-		return true
+		return b.o.Len() > n
 	}
 	n := listpack.Count(b.p)
 	if !b.fits(member, n+1) {
@@ -54,7 +55,7 @@ func (b *Builder) Add(member []byte, score float64) bool {
 		return b.Add(member, score)
 	}
 	b.m.Set(member)
-	if listpack.Find(b.p, listpack.Header, &b.m, 1) >= 0 {
+	if b.seen.Add(member) && listpack.Find(b.p, listpack.Header, &b.m, 1) >= 0 {
 		return false
 	}
 	setScore(&b.s, &b.text, score)
@@ -63,19 +64,22 @@ func (b *Builder) Add(member []byte, score float64) bool {
 		b.unpack(true)
 		return b.Add(member, score)
 	}
-	at := b.place(score, member)
 	old := len(b.p)
+	at := placeFrom(b.p, b.last, score, member)
+	if at == b.last {
+		at = place(b.p, score, member)
+	}
 	b.p = b.s.Append(b.m.Append(b.p)) // for the room
-	copy(b.p[at+ins:], b.p[at:old])
-	b.m.Put(b.p[at:])
-	b.s.Put(b.p[at+b.m.Size():])
+	if at == old {
+		b.last = old
+	} else {
+		copy(b.p[at+ins:], b.p[at:old])
+		b.m.Put(b.p[at:])
+		b.s.Put(b.p[at+b.m.Size():])
+		b.last += ins
+	}
 	listpack.SetCount(b.p, n+1)
 	return true
-}
-
-// place returns where a pair belongs among those that are packed.
-func (b *Builder) place(score float64, member []byte) int {
-	return place(b.p, score+0, member)
 }
 
 // fits reports whether n members, this among them, may be in a listpack.

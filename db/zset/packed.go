@@ -24,7 +24,11 @@ func (x *pair) next() int { return x.at + len(x.member) + len(x.score) }
 
 // place returns where a pair belongs: in front of the first that is above it.
 func place(p []byte, score float64, member []byte) int {
-	at := listpack.Header
+	return placeFrom(p, listpack.Header, score, member)
+}
+
+// placeFrom is place of a pair that is not below the pairs in front of an offset.
+func placeFrom(p []byte, at int, score float64, member []byte) int {
 	for at < len(p) {
 		x := pairAt(p, at)
 		if s := readScore(x.score); s > score || s == score && compare(x.member, member) > 0 {
