@@ -36,8 +36,7 @@ func (w *worker) guarded(t *task) (next *worker) {
 			w.l.ks.UnlockShard(w.locked)
 		}
 		if t.more != nil {
-			for range t.more { // so that the cutter does not wait
-			}
+			w.l.drain(t)
 		}
 		next = newWorker(w.l)
 	}()

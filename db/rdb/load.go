@@ -17,14 +17,13 @@ import (
 // database, functions, facts) is done by the cutter.
 //
 // A key that is longer than a piece is decoded by one worker while the cutter goes on
-// reading it, piece by piece. So what is in memory beside the keyspace is a few pieces,
-// whatever the size of a collection, and lengths in the file that it does not hold allocate
-// nothing.
+// reading it, piece by piece, and, as reading is faster, comes to the next key while some of
+// these pieces wait: so several large keys are decoded at once. What is in memory beside the
+// keyspace is bounded by readAhead, whatever the size of a collection, and lengths in the
+// file that it does not hold allocate nothing.
 //
 // Rejected: to cut the file in parts without reading it (there is no telling where a key
-// begins) and to read keys as a whole (a set of 10 million members is a key). Rejected: to
-// collect the keys of each shard so that its lock is taken less often. An uncontended lock
-// costs a tenth of what storing a key does.
+// begins) and to read keys as a whole (a set of 10 million members is a key).
 
 // LoadOptions are options of Load. The zero value loads as a primary does.
 type LoadOptions struct {
@@ -92,7 +91,7 @@ func Load(r io.Reader, name string, ks *db.Keyspace, o LoadOptions) (Result, err
 	}
 	threads := o.Threads
 	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+		threads = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	}
 	if o.piece == 0 {
 		o.piece = pieceSize
@@ -119,7 +118,11 @@ func Load(r io.Reader, name string, ks *db.Keyspace, o LoadOptions) (Result, err
 }
 
 // freePieces is how many pieces are kept to be used again.
-const freePieces = 16
+const freePieces = 64
+
+// readAhead is how many bytes of large keys may wait to be decoded: of a small file an eighth
+// of it, but always some pieces.
+const readAhead = 64 << 20
 
 // pieceSize is how long a piece is.
 const pieceSize = 256 << 10
@@ -131,6 +134,8 @@ type loader struct {
 	name  string
 	tasks chan task
 	free  chan []byte
+
+	waiting chan struct{} // has an element for each piece of a large key that no worker has
 
 	loaded, expired, empty, skipped atomic.Int64
 
@@ -149,6 +154,22 @@ type task struct {
 	base int64  // of data in the file
 	data []byte // whole keys, or the first piece of one if there is a channel of more
 	more chan []byte
+}
+
+// next returns the next piece of a large key, once there is one; false behind the last.
+func (l *loader) next(t *task) ([]byte, bool) {
+	b, ok := <-t.more
+	if ok {
+		<-l.waiting
+	}
+	return b, ok
+}
+
+// drain passes what is left of a large key, so that the cutter does not wait.
+func (l *loader) drain(t *task) {
+	for b, ok := l.next(t); ok; b, ok = l.next(t) {
+		l.recycle(b)
+	}
 }
 
 // piece returns an empty piece.

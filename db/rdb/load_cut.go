@@ -47,6 +47,7 @@ func newCutter(r io.Reader, l *loader) *cutter {
 	if c.size == 0 {
 		c.size = sizeOf(r)
 	}
+	l.waiting = make(chan struct{}, min(max(4, c.size/8/int64(l.o.piece)), readAhead/pieceSize))
 	return c
 }
 
@@ -160,12 +161,18 @@ func (c *cutter) turn() bool {
 	c.move(c.pos)
 	c.open = 0
 	if c.stream == nil {
-		c.stream = &task{db: c.db, base: at, data: piece, more: make(chan []byte, 2)}
+		c.stream = &task{db: c.db, base: at, data: piece, more: make(chan []byte, cap(c.l.waiting))}
 		c.l.tasks <- *c.stream
 		return true
 	}
-	c.stream.more <- piece
+	c.more(piece)
 	return true
+}
+
+// more hands out a piece of the entry at hand.
+func (c *cutter) more(piece []byte) {
+	c.l.waiting <- struct{}{}
+	c.stream.more <- piece
 }
 
 // check asks whether to go on.
@@ -228,7 +235,7 @@ func (c *cutter) key() {
 		piece := c.buf[c.from:c.pos]
 		c.move(c.pos)
 		if len(piece) > 0 && c.err == nil {
-			c.stream.more <- piece
+			c.more(piece)
 		}
 		c.endStream()
 		c.from = 0

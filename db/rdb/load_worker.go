@@ -14,30 +14,13 @@ type worker struct {
 	tx    *db.Tx
 	db    int
 	n     int64 // keys of the task at hand
-	found [ahead]found
-	first int // of found
-	count int // of found
-	room  []byte
+	batch batch
 	key   []byte
 	name  []byte
 	subs  []subexpire
 
 	locked int // shard that is locked now; -1: none
 }
-
-// found is a short string that was decoded and waits to be stored, while what is needed for
-// that is fetched: see db.Keyspace.WillFind.
-type found struct {
-	key    []byte
-	hash   uint64
-	v      Value
-	at     db.Expiry
-	access db.Access
-	offset int64
-}
-
-// ahead is how many wait.
-const ahead = 12
 
 // subexpire is when a member expires.
 type subexpire struct {
@@ -54,10 +37,7 @@ func newWorker(l *loader) *worker {
 		w.tx.SetQuiet(true)
 		w.d.newBig = l.ks.NewEmptyBig
 	}
-	w.d.stable = func(s []byte) []byte {
-		w.room = append(w.room, s...)
-		return w.room[len(w.room)-len(s) : len(w.room) : len(w.room)]
-	}
+	w.d.stable = w.batch.keep
 	return w
 }
 
@@ -70,7 +50,7 @@ func (w *worker) run(t *task) {
 	if t.more != nil {
 		d.next = func() ([]byte, bool) {
 			w.l.recycle(last)
-			b, ok := <-t.more
+			b, ok := w.l.next(t)
 			last = b
 			return b, ok
 		}
@@ -78,17 +58,13 @@ func (w *worker) run(t *task) {
 	for d.err == nil && !w.l.failed.Load() && !d.done() {
 		w.one()
 	}
-	for w.count > 0 {
-		w.storeOldest()
-	}
+	w.flush()
 	w.report()
 	if d.err != nil && !(t.more != nil && w.l.cut.Load() && errors.Is(d.err, errEnd)) {
 		w.l.fail(d.err, d.err.Offset)
 	}
 	if t.more != nil {
-		for b := range t.more { // after an error, so that the cutter does not wait
-			w.l.recycle(b)
-		}
+		w.l.drain(t) // after an error
 	}
 	w.l.recycle(last)
 }
@@ -155,73 +131,11 @@ func (w *worker) settle(f *found, v Value, fate fate, streamed bool) {
 			return
 		}
 		f.hash = w.l.ks.Hash(f.key)
-		if w.l.o.EachKey != nil || streamed || v.typ != db.TypeString {
-			w.store(f)
+		if w.l.o.EachKey == nil && !streamed && v.mayWait() {
+			w.enqueue(f)
 			return
 		}
-		w.enqueue(f)
-	}
-}
-
-// enqueue stores a short string a little later. Its key and bytes stay where they are until
-// the task is done.
-func (w *worker) enqueue(f *found) {
-	if w.count == ahead {
-		w.storeOldest()
-	}
-	if len(f.key) > 0 && len(w.key) > 0 && &f.key[0] == &w.key[0] {
-		f.key = w.d.stable(f.key)
-	}
-	w.l.ks.WillFind(w.db, f.hash)
-	w.found[(w.first+w.count)%ahead] = *f
-	w.count++
-}
-
-func (w *worker) storeOldest() {
-	f := &w.found[w.first]
-	w.first = (w.first + 1) % ahead
-	w.count--
-	w.store(f)
-	f.v = Value{}
-	if w.count == 0 {
-		w.room = w.room[:0]
-	}
-}
-
-// store stores a key.
-func (w *worker) store(f *found) {
-	ks := w.l.ks
-	shard := ks.ShardOf(f.hash)
-	ks.LockShard(shard)
-	w.locked = shard
-	w.tx.Begin(w.db, w.l.o.Now, db.LockSet(0).With(shard), true)
-	w.tx.Prime(f.key, f.hash)
-	var err error
-	if !w.l.o.Replace && w.tx.Type(f.key) != db.TypeNone {
-		err = &Error{
-			Offset: f.offset, Key: string(f.key), Err: ErrDuplicate,
-			Msg: "RDB has duplicated key in DB " + strconv.Itoa(w.db),
-		}
-		f.v.Release()
-	} else if err = f.v.Put(w.tx, f.key, f.at); err == nil {
-		w.tx.SetAccess(f.key, f.access)
-	}
-	w.tx.End()
-	w.locked = -1
-	ks.UnlockShard(shard)
-	if err != nil {
-		w.l.fail(err, f.offset)
-		return
-	}
-	w.n++
-	if w.l.o.EachKey != nil {
-		w.report()
-		w.l.o.EachKey()
-		if w.l.o.Stop != nil {
-			if err := w.l.o.Stop(); err != nil {
-				w.l.fail(err, f.offset)
-			}
-		}
+		w.storeAll(f)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -172,7 +171,7 @@ func (k *Keeper) loaded(r rdb.Result) {
 // loadOptions say how a file is read.
 func (k *Keeper) loadOptions() rdb.LoadOptions {
 	o := rdb.LoadOptions{
-		Now: db.Millis(k.o.Now().UnixMilli()), Threads: runtime.GOMAXPROCS(0), Read: &k.loading.read, Keys: &k.loading.keys,
+		Now: db.Millis(k.o.Now().UnixMilli()), Read: &k.loading.read, Keys: &k.loading.keys,
 		Log: func(line string) { k.o.Log.Noticef("%s", line) }, Warn: func(line string) { k.o.Log.Warningf("%s", line) },
 		Aux:      k.loading.aux,
 		Function: k.keepLibrary, Stop: k.loading.stopped,
