@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -66,6 +67,7 @@ func told(t *testing.T) (p *Pacer, tell func(waited, load string)) {
 		t.Fatal(err)
 	}
 	p.cpus = 1
+	p.mu.demand.file = "" // unknown: what crowds the machine are others
 	return p, tell
 }
 
@@ -112,6 +114,53 @@ func TestSigns(t *testing.T) {
 	}
 }
 
+// A crowd counts if others use processors and none is idle, as of a tenth of a second ago.
+func TestDemand(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "stat")
+	d := newDemand()
+	d.file = name
+	var used time.Duration
+	var err error
+	d.own = func() (time.Duration, error) { return used, err }
+	now := time.Hour
+	idle, busy := int64(1000), int64(1000)
+	f := func(unused, busyFor, own, served time.Duration, span time.Duration, told, want bool) {
+		t.Helper()
+		const tick = time.Second / ticksPerSecond
+		idle, busy = idle+int64(unused/tick), busy+int64(busyFor/tick)
+		used += own
+		d.served += served
+		now += span
+		if err := os.WriteFile(name, fmt.Appendf(nil, "cpu  %d 1 2 %d 50 3 4 99 0 0\ncpu0 1\n", busy, idle), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.measure(now, told)
+		if d.wanted != want {
+			t.Errorf("wanted: %v", d.wanted)
+		}
+	}
+	const ms = time.Millisecond
+	f(0, 0, 0, 0, 0, true, true)                     // nothing is known yet
+	f(0, 200*ms, 200*ms, 0, 100*ms, true, false)     // all of it is ours
+	f(0, 200*ms, 200*ms, 30*ms, 100*ms, true, true)  // but workers did some of that
+	f(0, 200*ms, 190*ms, 10*ms, 100*ms, true, false) // others take little
+	f(0, 200*ms, 160*ms, 0, 100*ms, true, true)      // others take more
+	f(100*ms, 100*ms, 0, 0, 100*ms, true, false)     // and there is a processor for them
+	f(0, 100*ms, 0, 0, 50*ms, true, false)           // too early to look again
+	f(0, 100*ms, 0, 0, 50*ms, true, true)
+	f(0, 200*ms, 200*ms, 0, 100*ms, false, true) // what workers take is not told
+	f(100*ms, 100*ms, 0, 0, 100*ms, true, false)
+	f(2000*ms, 2000*ms, 2000*ms, 0, 2000*ms, true, true) // that was long ago
+	f(100*ms, 100*ms, 0, 0, 100*ms, true, false)
+	err = os.ErrInvalid
+	f(100*ms, 100*ms, 0, 0, 100*ms, true, true) // the system does not tell
+	err, d.file = nil, ""
+	f(100*ms, 100*ms, 0, 0, 100*ms, true, true)
+	if own, err := ownTime(); own <= 0 || err != nil {
+		t.Errorf("own time %v, %v", own, err)
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	p, tell := told(t)
 	f := func(waited, load string, wantWaited int64, told bool, wantRunning int, known bool) {
@@ -127,7 +176,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%q: %d, %v", load, n, ok)
 		}
 	}
-	f("1 90000 3\n", "0.20 0.18 0.12 17/80 11206\n", 66000, true, 17, true)
+	f("1 200000 3\n", "0.20 0.18 0.12 17/80 11206\n", 20000, true, 17, true)
 	f("1 90 3\n", "0.20 0.18 0.12 1/80 11206\n", 0, true, 1, true)
 	f("", "", 0, false, 0, false)
 	f("1", "/", 0, false, 0, false)
