@@ -25,8 +25,8 @@
 // they sleep. Several readers share what one might take alone, as soon as there are signs,
 // and run in parallel while there are none.
 //
-// The share has lower bounds, so that a save comes to its end also on a machine that is busy
-// for ever. Where the system tells nothing it is halfShare.
+// The share has a lower bound, halfShare, so that a save comes to its end also on a machine
+// that is busy for ever. Where the system tells nothing it is that.
 //
 // # What is not done, and why
 //
@@ -46,7 +46,7 @@
 //     made a save take twice the time. With waits longer than bursts only, and demand, it was
 //     12.6 instead of 19.4 s beside 30,000 writes a second, whose p99.9 was 13.9 instead of
 //     21.6 ms (medians of six, in turn).
-//   - Stepping aside: to fall to 1/32 while a worker waits, and to insist on leastShare when
+//   - Stepping aside: to fall to 1/32 while a worker waits, and to insist on 3/8 when
 //     100 ms were lost. Looked at were saves of 10 million keys beside 30,000 writes a
 //     second, on two processors of a virtual machine whose kernel asks twice a second which
 //     pages are in use (DAMON): 17 ms of a processor, and for 40 ms after it a worker takes
@@ -77,12 +77,9 @@ const (
 
 // Shares of time, of full.
 const (
-	full      = 1024
+	full = 1024
+	// halfShare is what readers take however long others have to wait.
 	halfShare = full / 2
-	// leastShare is what readers take however long workers have to wait.
-	leastShare = full * 3 / 8
-	// crowdShare is what they take when workers need not, but others may have to.
-	crowdShare = full / 2
 	// growth is by how much a share grows when there was no sign: to the full in 50 ms.
 	growth = full / 128
 	// crowdStep is by how much it falls when the machine was seen crowded.
@@ -217,9 +214,9 @@ func next(share int64, s signs) int64 {
 	case s.blind:
 		return halfShare
 	case s.waited:
-		return max(share*3/4, leastShare)
+		return max(share*3/4, halfShare)
 	case s.crowded:
-		return max(share-crowdStep, min(share, crowdShare))
+		return max(share-crowdStep, halfShare)
 	}
 	return min(share+growth, full)
 }

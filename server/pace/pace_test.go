@@ -19,15 +19,13 @@ func TestNext(t *testing.T) {
 	}
 	f(full, signs{}, full)
 	f(full-1, signs{}, full)
-	f(leastShare, signs{}, leastShare+growth)
+	f(halfShare, signs{}, halfShare+growth)
 	f(full, signs{waited: true}, full*3/4)
 	f(full, signs{waited: true, crowded: true}, full*3/4)
-	f(leastShare+1, signs{waited: true}, leastShare)
+	f(halfShare+1, signs{waited: true}, halfShare)
 	f(full, signs{crowded: true}, full-crowdStep)
-	f(crowdShare+1, signs{crowded: true}, crowdShare)
-	f(leastShare, signs{crowded: true}, leastShare)
+	f(halfShare+1, signs{crowded: true}, halfShare)
 	f(full, signs{blind: true}, halfShare)
-	f(leastShare, signs{blind: true}, halfShare)
 }
 
 func TestRest(t *testing.T) {
@@ -85,14 +83,16 @@ func TestSigns(t *testing.T) {
 		t.Errorf("without signs the share is %d", got)
 	}
 	tell("100 0 1\n", "0.20 0.18 0.12 2/80 11206\n")
-	if got := look(1000); got != crowdShare {
+	if got := look(1000); got != halfShare {
 		t.Errorf("on a crowded machine the share is %d", got)
 	}
-	tell("200 10000000 2\n", "0.20 0.18 0.12 1/80 11206\n")
-	if got := look(1); got != crowdShare*3/4 {
+	tell("200 0 2\n", "0.20 0.18 0.12 1/80 11206\n")
+	look(1000)
+	tell("200 10000000 3\n", "0.20 0.18 0.12 1/80 11206\n")
+	if got := look(1); got != full*3/4 {
 		t.Errorf("when a worker waited the share becomes %d", got)
 	}
-	if got := look(1); got != crowdShare*3/4+growth {
+	if got := look(1); got != full*3/4+growth {
 		t.Errorf("when none waits any longer the share becomes %d", got)
 	}
 	tell("200 30000000 2\n", "")
@@ -256,7 +256,7 @@ func TestReaders(t *testing.T) {
 	if d, n := p.Slept(); n == 0 || d == 0 {
 		t.Error("with signs readers did not sleep")
 	}
-	if s := p.Share(); s < float64(leastShare)/full || s > 1 {
+	if s := p.Share(); s < float64(halfShare)/full || s > 1 {
 		t.Errorf("share %v", s)
 	}
 	if n := p.readers.Load(); n != 0 {
