@@ -252,7 +252,9 @@ func TestReaders(t *testing.T) {
 		t.Errorf("without signs readers slept %d times, %v", n, d)
 	}
 	tell("100 0 1\n", "0.20 0.18 0.12 2/80 11206\n")
-	work(2)
+	for tries := 0; tries < 100 && p.breaks.Load() == 0; tries++ { // on a busy machine 20 ms may hold little work
+		work(2)
+	}
 	if d, n := p.Slept(); n == 0 || d == 0 {
 		t.Error("with signs readers did not sleep")
 	}
