@@ -12,9 +12,10 @@ import (
 // Loading. One goroutine, the cutter, reads the file and finds out where keys begin and end,
 // for which it looks at lengths only; it hands pieces of some hundred KB, each a number of
 // whole keys, to the others, the workers. A worker decodes a key with no lock held, and then
-// has its shard for as long as storing it takes: a string or a small collection is copied,
-// of a large one only the handle is stored. What depends on the order of a file (which
-// database, functions, facts) is done by the cutter.
+// has its shard for as long as storing it, or some dozens of small ones, takes: see
+// load_batch.go. A string or a small collection is copied, of a large one only the handle is
+// stored. What depends on the order of a file (which database, functions, facts) is done by
+// the cutter.
 //
 // A key that is longer than a piece is decoded by one worker while the cutter goes on
 // reading it, piece by piece, and, as reading is faster, comes to the next key while some of

@@ -70,6 +70,7 @@ func (w *worker) enqueue(f *found) {
 func (w *worker) flush() {
 	b, ks := &w.batch, w.l.ks
 	if len(b.found) == 0 {
+		b.room = b.room[:0] // of keys that did not wait
 		return
 	}
 	b.sort(ks)

@@ -48,11 +48,12 @@ func (b *Builder) Add(member []byte) bool {
 		return b.s.addLarge(member)
 	}
 	first := b.s.packed == nil
-	add := b.s.Add
-	if !b.seen.Add(member) && b.s.form == asListpack {
-		add = b.s.addNewEntry
+	var added bool // without a key it does not fail
+	if b.seen.Add(member) || b.s.form != asListpack {
+		added, _ = b.s.Add(member)
+	} else {
+		added, _ = b.s.addNewEntry(member)
 	}
-	added, _ := add(member) // without a key it does not fail
 	if first && b.s.obj == nil {
 		b.s.packed = append(b.room[:0], b.s.packed...)
 	}

@@ -20,9 +20,9 @@
 // should be answered, too. The latter does not count while a processor is idle, or while
 // nearly all that is done is done for the readers: it was they who crowded the machine, with
 // who writes what they read, and a save of 10 million keys with nobody to wait for took 12
-// instead of 5 s. Each sign makes the share of time that readers take smaller, quickly in the first
-// case and slowly in the second; as long as there is none it grows. The rest of their time
-// they sleep. Several readers share what one might take alone, as soon as there are signs,
+// instead of 5 s. Each sign makes the share of time that readers take smaller, quickly in
+// the first case and slowly in the second; as long as there is none it grows. The rest of
+// their time they sleep. Several readers share what one might take alone, as soon as there are signs,
 // and run in parallel while there are none.
 //
 // The share has a lower bound, halfShare, so that a save comes to its end also on a machine
