@@ -144,9 +144,9 @@ type Heap struct {
 	mu struct {
 		sync.Mutex
 		metaCommitted uint64
-		next          uint32 // first slab never given to a page heap
-		expects       int    // see Expect
-		leaving       int    // large blocks whose memory is being given back
+		next          uint32   // first slab never given to a page heap
+		expects       int      // see Expect
+		leaving       []uint32 // large blocks whose memory is to be given back, the first is being so
 		small, large  pageHeap
 		arenas        [maxArenas + 1]*Arena
 	}

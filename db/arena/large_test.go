@@ -1,6 +1,9 @@
 package arena
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
 // TestLateFree gives large blocks back, whose memory goes by and by: it counts no more at
 // once, the heap is sound meanwhile, and what is allocated next is zero, also where there is
@@ -56,5 +59,36 @@ func TestLateFree(t *testing.T) {
 	}
 	if h.AllocLarge(1); h.Untouched(h.AllocLarge(1)) {
 		t.Error("a small one is untouched")
+	}
+}
+
+// TestLateFreesOnce gives many blocks back at once: one goroutine does it for all.
+func TestLateFreesOnce(t *testing.T) {
+	h, err := NewHeap(Options{Reserve: minReserve})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	refs := make([]Ref, 100)
+	for i := range refs {
+		if refs[i] = h.AllocLarge(lateFree); refs[i] == 0 {
+			t.Fatal("no room")
+		}
+		h.Bytes(refs[i], 1)[0] = 'x'
+	}
+	before := runtime.NumGoroutine()
+	most := 0
+	for _, r := range refs {
+		h.Release(r)
+		most = max(most, runtime.NumGoroutine()-before)
+	}
+	if most > 1 {
+		t.Errorf("%d goroutines give memory back", most)
+	}
+	h.mu.Lock()
+	h.awaitLeaving()
+	h.mu.Unlock()
+	if h.AllocLarge(3<<30) == 0 {
+		t.Error("what has left is no room")
 	}
 }
