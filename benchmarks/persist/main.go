@@ -141,11 +141,14 @@ func measureSave(o options, k target.Kind, dir string) (map[string]float64, erro
 // underLoad writes at a steady rate, without a save and with one.
 func (s *server) underLoad(o options, got map[string]float64) error {
 	p := newPacer(s.Addr, o.rate, o.keys)
+	stood := watchMachine()
 	calm, err := p.run(func() error { time.Sleep(o.quiet); return nil })
+	calmStood := stood()
 	if err != nil {
 		return err
 	}
 	before := s.memory()
+	stood = watchMachine()
 	watch := s.watchMemory()
 	var took time.Duration
 	saving, err := p.run(func() (err error) {
@@ -153,6 +156,7 @@ func (s *server) underLoad(o options, got map[string]float64) error {
 		return err
 	})
 	peak, all := watch()
+	savingStood := stood()
 	if err != nil {
 		return err
 	}
@@ -167,6 +171,8 @@ func (s *server) underLoad(o options, got map[string]float64) error {
 	got["p99.9, save / without"] = got["p99.9 in save, ms"] / got["p99.9 without, ms"]
 	got["longest without, ms"] = ms(calm.latency.Quantile(1))
 	got["longest in save, ms"] = ms(saving.latency.Quantile(1))
+	got["machine stood without, ms"] = ms(calmStood)
+	got["machine stood in save, ms"] = ms(savingStood)
 	got["longest not sent, ms"] = ms(saving.late.Quantile(1))
 	got["p99.9 not sent, ms"] = ms(saving.late.Quantile(0.999))
 	got["latest fork, ms"] = s.number("stats", "latest_fork_usec") / 1000

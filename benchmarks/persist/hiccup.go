@@ -1,0 +1,51 @@
+package main
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// watchMachine looks how long the machine itself stands still: on each processor a thread
+// of real-time priority, before which no thread of any server comes, sleeps for a
+// millisecond at a time. What it wakes up late by, nobody else had either: the host of a
+// virtual machine took the processor, or the kernel let nobody run. The function that is
+// returned ends it and gives the longest such time; 0 if threads must not be given that
+// priority.
+func watchMachine() func() time.Duration {
+	var stop atomic.Bool
+	var longest atomic.Int64
+	var all sync.WaitGroup
+	for cpu := range runtime.NumCPU() {
+		all.Go(func() {
+			// Never unlocked: the thread ends with the goroutine, and its priority with it.
+			runtime.LockOSThread()
+			var set unix.CPUSet
+			set.Set(cpu)
+			attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}
+			if unix.SchedSetaffinity(0, &set) != nil || unix.SchedSetAttr(0, &attr, 0) != nil {
+				return
+			}
+			const nap = time.Millisecond
+			t := unix.NsecToTimespec(int64(nap))
+			for !stop.Load() {
+				began := time.Now()
+				if unix.Nanosleep(&t, nil) != nil {
+					continue // a signal cut it short
+				}
+				late := int64(time.Since(began) - nap)
+				for before := longest.Load(); late > before && !longest.CompareAndSwap(before, late); {
+					before = longest.Load()
+				}
+			}
+		})
+	}
+	return func() time.Duration {
+		stop.Store(true)
+		all.Wait()
+		return time.Duration(longest.Load())
+	}
+}
