@@ -21,12 +21,20 @@ func watchMachine() func() time.Duration {
 	var all sync.WaitGroup
 	for cpu := range runtime.NumCPU() {
 		all.Go(func() {
-			// Never unlocked: the thread ends with the goroutine, and its priority with it.
+			// The thread must not end with the goroutine: a server ends with the thread that
+			// started it.
 			runtime.LockOSThread()
-			var set unix.CPUSet
-			set.Set(cpu)
-			attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}
-			if unix.SchedSetaffinity(0, &set) != nil || unix.SchedSetAttr(0, &attr, 0) != nil {
+			defer runtime.UnlockOSThread()
+			var before, one unix.CPUSet
+			one.Set(cpu)
+			usual := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}
+			first := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}
+			if unix.SchedGetaffinity(0, &before) != nil || unix.SchedSetAttr(0, &first, 0) != nil {
+				return
+			}
+			defer unix.SchedSetAttr(0, &usual, 0)
+			defer unix.SchedSetaffinity(0, &before)
+			if unix.SchedSetaffinity(0, &one) != nil {
 				return
 			}
 			const nap = time.Millisecond

@@ -218,25 +218,23 @@ func (c *pacedConn) read() {
 	}
 }
 
-// run writes while work runs.
-func (p *pacer) run(work func() error) (*paced, error) {
+// run writes while work runs, and adds what came of it to r.
+func (p *pacer) run(r *paced, work func() error) error {
 	conns := make([]*pacedConn, 10)
 	var readers sync.WaitGroup
 	for i := range conns {
 		c, err := net.Dial("tcp", p.addr)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		conns[i] = &pacedConn{Conn: c, sent: make(chan batch, 1<<20)}
 		readers.Go(conns[i].read)
 	}
 	done := make(chan error, 1)
 	go func() { done <- work() }()
-	r := &paced{}
 	begin := time.Now()
-	sendErr := p.send(conns, r, begin, done)
-	r.took = time.Since(begin)
-	errs := []error{sendErr}
+	errs := []error{p.send(conns, r, begin, done)}
+	r.took += time.Since(begin)
 	for _, c := range conns {
 		close(c.sent)
 	}
@@ -246,7 +244,7 @@ func (p *pacer) run(work func() error) (*paced, error) {
 		errs = append(errs, c.err)
 		r.latency.Merge(&c.latency)
 	}
-	return r, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // send sends what is due each half millisecond, from one connection after the other, until
@@ -256,6 +254,7 @@ func (p *pacer) send(conns []*pacedConn, r *paced, begin time.Time, done chan er
 	var value [32]byte
 	random(&value, rng)
 	var out []byte
+	sent := 0
 	for turn := 0; ; turn++ {
 		select {
 		case err := <-done:
@@ -264,16 +263,17 @@ func (p *pacer) send(conns []*pacedConn, r *paced, begin time.Time, done chan er
 		}
 		// What is due since the last look is counted from the middle of that time.
 		now := time.Now()
-		n := int(float64(p.rate)*now.Sub(begin).Seconds()) - r.writes
+		n := int(float64(p.rate)*now.Sub(begin).Seconds()) - sent
 		if n == 0 {
 			continue
 		}
-		due := begin.Add(time.Duration(float64(r.writes+n/2) / float64(p.rate) * float64(time.Second)))
+		due := begin.Add(time.Duration(float64(sent+n/2) / float64(p.rate) * float64(time.Second)))
 		out = out[:0]
 		for range n {
 			out = set(out, rng.IntN(p.keys), &value)
 		}
 		c := conns[turn%len(conns)]
+		sent += n
 		r.writes += n
 		r.late.Add(time.Since(due), n)
 		c.sent <- batch{due, n}

@@ -10,13 +10,13 @@ import (
 // readers and what else this process does in the background for them, such as writing what
 // they read. More threads than processors are then no crowd.
 type demand struct {
-	file       string                        // where the system tells how its processors are used
-	own        func() (time.Duration, error) // processor time that the process took
-	wanted     bool                          // others may be kept waiting by readers
-	at         time.Duration                 // of the last measurement, in the Pacer's time
-	idle, busy int64                         // ticks as of then
-	used       time.Duration                 // what own told then
-	served     time.Duration                 // processor time of workers since then
+	file   string                        // where the system tells how its processors are used
+	own    func() (time.Duration, error) // processor time that the process took
+	wanted bool                          // others may be kept waiting by readers
+	at     time.Duration                 // of the last measurement, in the Pacer's time
+	busy   int64                         // ticks as of then
+	used   time.Duration                 // what own told then
+	served time.Duration                 // processor time of workers since then
 }
 
 const (
@@ -25,8 +25,7 @@ const (
 	measureEvery = 100 * time.Millisecond
 	// staleAfter is for how long readers may have been away for a measurement to be of now.
 	staleAfter = time.Second
-	// someUse is a part of one processor: who uses less of all of them is no matter, and
-	// where more is idle nobody waits for long.
+	// someUse is a part of one processor: who uses less of all of them is no matter.
 	someUse = 0.25
 )
 
@@ -40,14 +39,12 @@ func (d *demand) measure(now time.Duration, told bool) {
 	if span < measureEvery {
 		return
 	}
-	idle, busy, ok := processorTicks(d.file)
+	_, busy, ok := processorTicks(d.file)
 	used, err := d.own()
 	const tick = time.Second / ticksPerSecond
-	unused := time.Duration(idle-d.idle) * tick
 	others := time.Duration(busy-d.busy)*tick - (used - d.used) + d.served
-	some := time.Duration(float64(span) * someUse)
-	d.wanted = !told || !ok || err != nil || span > staleAfter || unused < some && others > some
-	d.at, d.idle, d.busy, d.used, d.served = now, idle, busy, used, 0
+	d.wanted = !told || !ok || err != nil || span > staleAfter || others > time.Duration(float64(span)*someUse)
+	d.at, d.busy, d.used, d.served = now, busy, used, 0
 }
 
 // ownTime is the processor time that all threads of the process took.

@@ -114,7 +114,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// A crowd counts if others use processors and none is idle, as of a tenth of a second ago.
+// A crowd counts if others use processors, as of a tenth of a second ago.
 func TestDemand(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "stat")
 	d := newDemand()
@@ -123,15 +123,15 @@ func TestDemand(t *testing.T) {
 	var err error
 	d.own = func() (time.Duration, error) { return used, err }
 	now := time.Hour
-	idle, busy := int64(1000), int64(1000)
-	f := func(unused, busyFor, own, served time.Duration, span time.Duration, told, want bool) {
+	busy := int64(1000)
+	f := func(busyFor, own, served time.Duration, span time.Duration, told, want bool) {
 		t.Helper()
 		const tick = time.Second / ticksPerSecond
-		idle, busy = idle+int64(unused/tick), busy+int64(busyFor/tick)
+		busy += int64(busyFor / tick)
 		used += own
 		d.served += served
 		now += span
-		if err := os.WriteFile(name, fmt.Appendf(nil, "cpu  %d 1 2 %d 50 3 4 99 0 0\ncpu0 1\n", busy, idle), 0o600); err != nil {
+		if err := os.WriteFile(name, fmt.Appendf(nil, "cpu  %d 1 2 1000 50 3 4 99 0 0\ncpu0 1\n", busy), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		d.measure(now, told)
@@ -140,22 +140,20 @@ func TestDemand(t *testing.T) {
 		}
 	}
 	const ms = time.Millisecond
-	f(0, 0, 0, 0, 0, true, true)                     // nothing is known yet
-	f(0, 200*ms, 200*ms, 0, 100*ms, true, false)     // all of it is ours
-	f(0, 200*ms, 200*ms, 30*ms, 100*ms, true, true)  // but workers did some of that
-	f(0, 200*ms, 190*ms, 10*ms, 100*ms, true, false) // others take little
-	f(0, 200*ms, 160*ms, 0, 100*ms, true, true)      // others take more
-	f(100*ms, 100*ms, 0, 0, 100*ms, true, false)     // and there is a processor for them
-	f(0, 100*ms, 0, 0, 50*ms, true, false)           // too early to look again
-	f(0, 100*ms, 0, 0, 50*ms, true, true)
-	f(0, 200*ms, 200*ms, 0, 100*ms, false, true) // what workers take is not told
-	f(100*ms, 100*ms, 0, 0, 100*ms, true, false)
-	f(2000*ms, 2000*ms, 2000*ms, 0, 2000*ms, true, true) // that was long ago
-	f(100*ms, 100*ms, 0, 0, 100*ms, true, false)
+	f(0, 0, 0, 0, true, true)                     // nothing is known yet
+	f(200*ms, 200*ms, 0, 100*ms, true, false)     // all of it is ours
+	f(200*ms, 200*ms, 30*ms, 100*ms, true, true)  // but workers did some of that
+	f(200*ms, 190*ms, 10*ms, 100*ms, true, false) // others take little
+	f(100*ms, 100*ms, 0, 50*ms, true, false)      // too early to look again
+	f(100*ms, 60*ms, 0, 50*ms, true, true)        // others take more
+	f(200*ms, 200*ms, 0, 100*ms, false, true)     // what workers take is not told
+	f(100*ms, 100*ms, 0, 100*ms, true, false)
+	f(2000*ms, 2000*ms, 0, 2000*ms, true, true) // that was long ago
+	f(100*ms, 100*ms, 0, 100*ms, true, false)
 	err = os.ErrInvalid
-	f(100*ms, 100*ms, 0, 0, 100*ms, true, true) // the system does not tell
+	f(100*ms, 100*ms, 0, 100*ms, true, true) // the system does not tell
 	err, d.file = nil, ""
-	f(100*ms, 100*ms, 0, 0, 100*ms, true, true)
+	f(100*ms, 100*ms, 0, 100*ms, true, true)
 	if own, err := ownTime(); own <= 0 || err != nil {
 		t.Errorf("own time %v, %v", own, err)
 	}
