@@ -39,3 +39,10 @@ func (h *Heap) Prefetch(r Ref) { prefetch(unsafe.Add(h.base, uintptr(r)<<3)) }
 
 // PrefetchRecord is described at Prefetch.
 func (h *Heap) PrefetchRecord(r Ref) { prefetchTwo(unsafe.Add(h.base, uintptr(r)<<3)) }
+
+// PrefetchBytes asks for the cache lines of the first n bytes of b.
+func PrefetchBytes(b []byte, n int) {
+	for i := 0; i < min(n, len(b)); i += 64 {
+		prefetch(unsafe.Pointer(&b[i]))
+	}
+}

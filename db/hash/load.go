@@ -58,6 +58,13 @@ func (b *Builder) Add(field, value []byte, at db.Millis) bool {
 	return true
 }
 
+// Prefetch asks for the memory where a field will be added.
+func (b *Builder) Prefetch(field []byte) {
+	if b.h.obj != nil {
+		b.h.obj.table.Prefetch(field)
+	}
+}
+
 // SetDeadline gives a field that is there a deadline; false if it is not there.
 func (b *Builder) SetDeadline(field []byte, at db.Millis) bool {
 	if b.h.obj == nil {

@@ -37,6 +37,8 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"sync/atomic"
+
+	"heddle/db/arena"
 )
 
 // Kind says what stands beside a member.
@@ -202,6 +204,9 @@ func (t *Table) value(b []byte, off int) []byte {
 	}
 	return nil
 }
+
+// Prefetch asks for the memory of the block where a member is or would be.
+func (t *Table) Prefetch(member []byte) { arena.PrefetchBytes(t.block(t.hash(member)), 192) }
 
 // Has reports whether a member is there.
 func (t *Table) Has(member []byte) bool {

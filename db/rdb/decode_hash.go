@@ -27,11 +27,12 @@ func (d *decoder) hashValue(typ byte) Value {
 	default:
 		n := d.count("the number of fields of a hash")
 		d.hash.Reset(d.limits, n)
-		for i := uint64(0); i < n && d.ok(); i++ {
-			at := d.offset()
-			f := d.string("a field of a hash", &d.a)
-			d.field(f, d.string("a value of a hash", &d.b), 0, at)
-		}
+		d.parts(n, &d.hash,
+			func(p *part) {
+				p.name = d.string("a field of a hash", &d.a)
+				p.value = d.string("a value of a hash", &d.b)
+			},
+			func(p *part) { d.field(p.name, p.value, 0, p.at) })
 	}
 	return d.builtHash()
 }

@@ -131,10 +131,9 @@ func (d *decoder) setValue(typ byte) Value {
 	default:
 		n := d.count("the number of members of a set")
 		d.set.Reset(d.limits, n, db.NotPacked)
-		for i := uint64(0); i < n && d.ok(); i++ {
-			at := d.offset()
-			d.member(d.string("a member of a set", &d.a), at)
-		}
+		d.parts(n, &d.set,
+			func(p *part) { p.name = d.string("a member of a set", &d.a) },
+			func(p *part) { d.member(p.name, p.at) })
 	}
 	if d.err != nil || d.set.Len() == 0 {
 		return Value{typ: db.TypeSet}

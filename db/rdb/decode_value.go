@@ -78,6 +78,8 @@ type decoder struct {
 	zset    zset.Builder        //
 	set     set.Builder         //
 	list    list.Builder        //
+	part    part                // the element at hand
+	waiting []part              // elements that were read ahead
 	dead    bool                // a member was dropped because its time has come
 	stable  func([]byte) []byte // copies a string that is kept beyond the next one; nil: no need
 }

@@ -23,17 +23,16 @@ func (d *decoder) zsetValue(typ byte) Value {
 	default:
 		n := d.count("the number of members of a sorted set")
 		d.zset.Reset(d.limits, n, false)
-		for i := uint64(0); i < n && d.ok(); i++ {
-			at := d.offset()
-			m := d.string("a member of a sorted set", &d.a)
-			var score float64
-			if typ == typeZSet2 {
-				score = math.Float64frombits(d.uint64("a score"))
-			} else {
-				score = d.textScore()
-			}
-			d.scored(m, score, at)
-		}
+		d.parts(n, &d.zset,
+			func(p *part) {
+				p.name = d.string("a member of a sorted set", &d.a)
+				if typ == typeZSet2 {
+					p.score = math.Float64frombits(d.uint64("a score"))
+				} else {
+					p.score = d.textScore()
+				}
+			},
+			func(p *part) { d.scored(p.name, p.score, p.at) })
 	}
 	if d.err != nil || d.zset.Len() == 0 {
 		return Value{typ: db.TypeZSet}

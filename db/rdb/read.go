@@ -259,10 +259,15 @@ func (in *input) spell(t *text, room *[]byte) []byte {
 
 // string reads a string, see spell.
 func (in *input) string(what string, room *[]byte) []byte {
-	if in.next == nil && in.err == nil && in.at < len(in.buf) && in.buf[in.at] < 1<<6 {
+	if in.err == nil && in.at < len(in.buf) && in.buf[in.at] < 1<<6 {
 		if n := int(in.buf[in.at]); in.at+1+n <= len(in.buf) {
 			in.at += 1 + n
-			return in.buf[in.at-n : in.at : in.at]
+			b := in.buf[in.at-n : in.at : in.at]
+			if in.next != nil { // the piece may be gone before the string is used
+				*room = append((*room)[:0], b...)
+				b = *room
+			}
+			return b
 		}
 	}
 	t := in.begin(what)

@@ -70,6 +70,49 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestRoundTripUneven carries large collections of which some elements are long, in pieces of
+// several lengths: what is read ahead must not be what comes next.
+func TestRoundTripUneven(t *testing.T) {
+	w := newWorld(t, 3, db.Options{})
+	w.edit(0, func(tx *db.Tx) {
+		s, err := set.Write(tx, []byte("set"))
+		w.must(err)
+		h, err := hash.Write(tx, []byte("hash"))
+		w.must(err)
+		z, err := zset.Write(tx, []byte("zset"))
+		w.must(err)
+		for i := range 5000 {
+			m := fmt.Appendf(nil, "%d:", i)
+			switch {
+			case i%37 == 0:
+				m = append(m, w.text(9000)...)
+			case i%2 == 0:
+				m = append(m, w.text(70)...)
+			}
+			_, err := s.Add(m)
+			w.must(err)
+			_, err = h.Set(m, w.text(100))
+			w.must(err)
+			z.Find(m)
+			w.must(z.Put(float64(w.rng.IntN(100))))
+		}
+		for _, k := range []string{"set", "hash", "zset"} {
+			tx.Touched([]byte(k), db.ClassGeneric, "made")
+		}
+	})
+	file, _ := w.save(options())
+	for _, piece := range []int{64, 777, 5000, 1 << 20} {
+		got := newWorld(t, 1, db.Options{})
+		o := rdb.LoadOptions{Now: now}
+		o.SetPiece(piece)
+		_, err := rdb.Load(bytes.NewReader(file.Bytes()), "file", got.ks, o)
+		got.must(err)
+		if got.digest() != w.digest() {
+			t.Errorf("in pieces of %d %s became %s", piece, w.digest(), got.digest())
+		}
+	}
+}
+
 // timed makes collections whose members have deadlines, some of them passed by now.
 func (w *world) timed(tx *db.Tx) {
 	for _, n := range []int{3, 900} {

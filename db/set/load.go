@@ -60,6 +60,13 @@ func (b *Builder) Add(member []byte) bool {
 	return added
 }
 
+// Prefetch asks for the memory where a member will be added.
+func (b *Builder) Prefetch(member []byte) {
+	if b.s.obj != nil {
+		b.s.obj.table.Prefetch(member)
+	}
+}
+
 // SetDeadline gives a member that is there a deadline; false if it is not there.
 func (b *Builder) SetDeadline(member []byte, at db.Millis) bool {
 	if !b.s.Has(member) {

@@ -82,6 +82,13 @@ func (b *Builder) Add(member []byte, score float64) bool {
 	return true
 }
 
+// Prefetch asks for the memory where a member will be added.
+func (b *Builder) Prefetch(member []byte) {
+	if b.o != nil {
+		b.o.table.Prefetch(member)
+	}
+}
+
 // fits reports whether n members, this among them, may be in a listpack.
 func (b *Builder) fits(member []byte, n int) bool {
 	return int64(n) <= b.limits.ZSetEntries && (b.anyLen || int64(len(member)) <= b.limits.ZSetValue)
