@@ -94,9 +94,17 @@ func (s *Server) Balance(now time.Time, idle float64) {
 		from.post(func() { from.shed(to, share, v.id) })
 	case v.back:
 		s.tell("Clients that moved from worker %d to worker %d go back, since that made nothing quicker", v.from, v.to)
-		from.post(func() { from.keep(v.id) })
-		to.post(func() { to.giveBack(from, v.id) })
+		from.takeBack(to, v.id)
 	}
+}
+
+// takeBack ends a trial that was vain. For any goroutine. The other worker hears of it
+// behind the last connection that moved there: one that came later would stay.
+func (w *worker) takeBack(from *worker, trial int64) {
+	w.post(func() {
+		w.keep(trial)
+		from.post(func() { from.giveBack(w, trial) })
+	})
 }
 
 func (s *Server) tell(format string, args ...any) {

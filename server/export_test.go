@@ -9,7 +9,5 @@ func (s *Server) Shed(from, to int, share float64, trial int64) {
 
 // GiveBack ends a trial that was vain.
 func (s *Server) GiveBack(from, to int, trial int64) {
-	w, x := s.workers[from], s.workers[to]
-	w.post(func() { w.keep(trial) })
-	x.post(func() { x.giveBack(w, trial) })
+	s.workers[from].takeBack(s.workers[to], trial)
 }
