@@ -11,8 +11,8 @@ import (
 
 // watchMachine looks how long the machine itself stands still: on each processor a thread
 // of real-time priority, before which no thread of any server comes, sleeps for a
-// millisecond at a time. What it wakes up late by, nobody else had either: the host of a
-// virtual machine took the processor, or the kernel let nobody run. The function that is
+// millisecond at a time. What it wakes up late by, no server ran either: the host of a virtual
+// machine took the processor, or the kernel let nobody run, be it for a server, as in a fork. The function that is
 // returned ends it and gives the longest such time; 0 if threads must not be given that
 // priority.
 func watchMachine() func() time.Duration {

@@ -3,8 +3,8 @@ package rdb
 // Where a member of a large collection belongs is known by its hash, and is nowhere near
 // where the last one went: memory takes longer to answer than all else that is done for the
 // member. So some are read before the first of them is added, and the memory of all is asked
-// for at once. Loading sets, hashes and sorted sets of a million took 5 % less processor time
-// of a whole file with as many small keys by it.
+// for at once. A set, a hash and a sorted set of half a million loaded in 6, 13 and 8 % less
+// time (medians of four, in turn).
 
 const (
 	// aheadBy is how many elements are read ahead.

@@ -19,10 +19,11 @@
 // the whole system than there are processors (loadavg), for clients on the same machine
 // should be answered, too. The latter does not count while nearly all that is done is done
 // for the readers: it was they who crowded the machine, with who writes what they read, and
-// a save of 10 million keys with nobody to wait for took 12 instead of 5 s. Each sign makes the share of time that readers take smaller, quickly in
-// the first case and slowly in the second; as long as there is none it grows. The rest of
-// their time they sleep. Several readers share what one might take alone, as soon as there are signs,
-// and run in parallel while there are none.
+// a save of 10 million keys with nobody to wait for took 12 instead of 5 s. Each sign makes
+// the share of time that readers take smaller, quickly in the first case and slowly in the
+// second; as long as there is none it grows. The rest of their time they sleep. Several
+// readers share what one might take alone, as soon as there are signs, and run in parallel
+// while there are none.
 //
 // The share has a lower bound, halfShare, so that a save comes to its end also on a machine
 // that is busy for ever. Where the system tells nothing it is that.
@@ -41,9 +42,11 @@
 //   - A long time slice of its thread, which should let others interrupt it when they wake
 //     up (Linux 6.12): it gained nothing, and let a reader that slept claim more afterwards.
 //   - Sleep without yielding: a reader that wakes up comes before a worker that runs.
-//   - Not counting a crowd while a part of the processors was idle in the last 100 ms: saves
-//     took as long, 13 to 14 s beside 30,000 writes a second, and p99.9 and p99 of those were
-//     71 and 14 instead of 17 and 7 ms (six saves each, all writes together; host noisy).
+//   - Not counting a crowd while a part of the processors was idle in the last 100 ms: it made
+//     no difference that could be told from the machine's. Saves beside 30,000 writes a second
+//     took 12 to 18 s with it and 12 to 16 s without (eight each); p99.9 of the writes was
+//     better with it in the first four and without it in the rest, as standstills of up to
+//     120 ms fell.
 //   - Counting a wait of some microseconds as one: one that looks in a hundred times a second
 //     made a save take twice the time. With waits longer than bursts only, and demand, it was
 //     12.6 instead of 19.4 s beside 30,000 writes a second, whose p99.9 was 13.9 instead of
